@@ -1,0 +1,1 @@
+"""The browser itself: finding it, flags, keeper, pipe, typed calls, bridge. Knows no sessions."""
