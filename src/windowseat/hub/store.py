@@ -1,0 +1,349 @@
+"""What the hub must not forget: tabs, operations under way, closed tabs, sessions, history.
+
+SQLite in WAL mode. Each write is one small transaction on the loop's own thread: tens of
+microseconds, no fsync (`synchronous=NORMAL` syncs at checkpoints only, and those run in a thread).
+That survives a `kill -9` of the hub; a power cut may lose the last moments, and with them goes the
+browser that the rows speak of. Source: contract C4 ("are in the store before the browser is asked").
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from windowseat.errors import Refusal
+from windowseat.rules.ids import Entry, Kind, Operation
+
+VERSION: Final = 1
+CLOSED_KEPT: Final = 100
+CLOSED_FOR: Final = 24 * 3600.0
+HISTORY_KEPT: Final = 10_000
+
+_SCHEMA: Final = """
+CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tab (
+    id TEXT PRIMARY KEY, target TEXT, tab_id INTEGER, url TEXT NOT NULL, title TEXT NOT NULL DEFAULT '',
+    icon TEXT NOT NULL DEFAULT '', session TEXT, opener TEXT, asleep INTEGER NOT NULL,
+    closing INTEGER NOT NULL, opened_at REAL NOT NULL, used_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE operation (id TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE closed (
+    id TEXT PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL, icon TEXT NOT NULL, session TEXT,
+    opener TEXT, opened_at REAL NOT NULL, closed_at REAL NOT NULL, reason TEXT NOT NULL,
+    instance TEXT, chrome_session TEXT
+) WITHOUT ROWID;
+CREATE TABLE session (name TEXT PRIMARY KEY, current TEXT, used_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE history (
+    url TEXT PRIMARY KEY, title TEXT NOT NULL, visits INTEGER NOT NULL, visited_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX history_by_time ON history (visited_at);
+"""
+
+
+@dataclass(frozen=True)
+class StoredTab:
+    """A row of `tab`: the entry and what people see of it. Wall-clock seconds."""
+
+    entry: Entry
+    title: str
+    icon: str
+    opened_at: float
+    used_at: float
+
+
+@dataclass(frozen=True)
+class ClosedTab:
+    """A tab that ended and may be reopened for a day.
+
+    `chrome_session` is the browser's own id of the closed window, good only within `instance`.
+    """
+
+    id: str
+    url: str
+    title: str
+    icon: str
+    session: str | None
+    opener: str | None
+    opened_at: float
+    closed_at: float
+    reason: str
+    instance: str | None
+    chrome_session: str | None
+
+
+@dataclass(frozen=True)
+class Visit:
+    url: str
+    title: str
+    visits: int
+    visited_at: float
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    name: str
+    current: str | None
+    used_at: float
+
+
+class Store:
+    """The open database. One per hub; the hub's lock keeps a second one away."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make it.
+
+        Raises:
+            Refusal: "disk-full", "home-unusable" or "store-damaged".
+        """
+        self._path = path
+        self._db = _open(path)
+
+    def close(self) -> None:
+        """Write everything into the main file and close."""
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.close()
+
+    def checkpoint(self) -> None:
+        """Move the log into the main file. Blocks on fsync: for a thread."""
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(self._path)) as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """All writes within are one transaction."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # -- facts -----------------------------------------------------------------------------
+
+    def fact(self, name: str) -> str | None:
+        """A single value: "instance", "spare"."""
+        row = self._db.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def save_fact(self, name: str, value: str | None) -> None:
+        if value is None:
+            self._db.execute("DELETE FROM fact WHERE name = ?", (name,))
+        else:
+            self._db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
+
+    # -- tabs ------------------------------------------------------------------------------
+
+    def tabs(self) -> list[StoredTab]:
+        rows = self._db.execute(
+            "SELECT id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, "
+            "used_at FROM tab ORDER BY opened_at, id"
+        )
+        return [
+            StoredTab(
+                Entry(
+                    id=row[0],
+                    target=row[1],
+                    tab_id=row[2],
+                    url=row[3],
+                    session=row[6],
+                    opener=row[7],
+                    asleep=bool(row[8]),
+                    closing_until=0.0 if row[9] else None,
+                ),
+                title=row[4],
+                icon=row[5],
+                opened_at=row[10],
+                used_at=row[11],
+            )
+            for row in rows
+        ]
+
+    def save_entry(self, entry: Entry) -> None:
+        """Insert or update what `rules.ids` knows of a tab; its address only on insert."""
+        now = time.time()
+        self._db.execute(
+            "INSERT INTO tab (id, target, tab_id, url, session, opener, asleep, closing, opened_at, used_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET target = excluded.target, "
+            "tab_id = excluded.tab_id, session = excluded.session, opener = excluded.opener, "
+            "asleep = excluded.asleep, closing = excluded.closing",
+            (
+                entry.id,
+                entry.target,
+                entry.tab_id,
+                entry.url,
+                entry.session,
+                entry.opener,
+                entry.asleep,
+                entry.closing,
+                now,
+                now,
+            ),
+        )
+
+    def save_face(self, id: str, url: str, title: str, icon: str) -> None:
+        """What a tab shows: address, title, icon."""
+        self._db.execute("UPDATE tab SET url = ?, title = ?, icon = ? WHERE id = ?", (url, title, icon, id))
+
+    def save_use(self, id: str) -> None:
+        self._db.execute("UPDATE tab SET used_at = ? WHERE id = ?", (time.time(), id))
+
+    def drop_tab(self, id: str) -> None:
+        self._db.execute("DELETE FROM tab WHERE id = ?", (id,))
+
+    # -- operations ------------------------------------------------------------------------
+
+    def operations(self) -> list[Operation]:
+        rows = self._db.execute("SELECT id, kind FROM operation")
+        return [Operation(row[0], Kind(row[1])) for row in rows]
+
+    def save_operation(self, operation: Operation) -> None:
+        self._db.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (operation.id, operation.kind.value))
+
+    def drop_operation(self, id: str) -> None:
+        self._db.execute("DELETE FROM operation WHERE id = ?", (id,))
+
+    # -- closed tabs -----------------------------------------------------------------------
+
+    def save_closed(self, tab: ClosedTab) -> None:
+        """Remember an ended tab; drops those over a day old and over `CLOSED_KEPT`."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO closed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                tab.id,
+                tab.url,
+                tab.title,
+                tab.icon,
+                tab.session,
+                tab.opener,
+                tab.opened_at,
+                tab.closed_at,
+                tab.reason,
+                tab.instance,
+                tab.chrome_session,
+            ),
+        )
+        self._db.execute("DELETE FROM closed WHERE closed_at < ?", (tab.closed_at - CLOSED_FOR,))
+        self._db.execute(
+            "DELETE FROM closed WHERE id NOT IN (SELECT id FROM closed ORDER BY closed_at DESC LIMIT ?)",
+            (CLOSED_KEPT,),
+        )
+
+    def closed(self) -> list[ClosedTab]:
+        """Ended tabs that may be reopened, the latest first."""
+        rows = self._db.execute(
+            "SELECT * FROM closed WHERE closed_at >= ? ORDER BY closed_at DESC", (time.time() - CLOSED_FOR,)
+        )
+        return [ClosedTab(*row) for row in rows]
+
+    def closed_tab(self, id: str) -> ClosedTab | None:
+        row = self._db.execute(
+            "SELECT * FROM closed WHERE id = ? AND closed_at >= ?", (id, time.time() - CLOSED_FOR)
+        ).fetchone()
+        return None if row is None else ClosedTab(*row)
+
+    def drop_closed(self, id: str) -> None:
+        self._db.execute("DELETE FROM closed WHERE id = ?", (id,))
+
+    # -- sessions --------------------------------------------------------------------------
+
+    def sessions(self) -> list[StoredSession]:
+        rows = self._db.execute("SELECT name, current, used_at FROM session ORDER BY name")
+        return [StoredSession(*row) for row in rows]
+
+    def session(self, name: str) -> StoredSession | None:
+        row = self._db.execute("SELECT name, current, used_at FROM session WHERE name = ?", (name,)).fetchone()
+        return None if row is None else StoredSession(*row)
+
+    def save_session(self, name: str, current: str | None) -> None:
+        self._db.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?)", (name, current, time.time()))
+
+    # -- history ---------------------------------------------------------------------------
+
+    def save_visit(self, url: str, title: str) -> None:
+        """Count a visit of an address; the oldest go beyond `HISTORY_KEPT`."""
+        self._db.execute(
+            "INSERT INTO history VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET title = excluded.title, "
+            "visits = visits + 1, visited_at = excluded.visited_at",
+            (url, title, time.time()),
+        )
+        self._db.execute(
+            "DELETE FROM history WHERE visited_at < (SELECT visited_at FROM history "
+            "ORDER BY visited_at DESC LIMIT 1 OFFSET ?)",
+            (HISTORY_KEPT,),
+        )
+
+    def save_visit_title(self, url: str, title: str) -> None:
+        self._db.execute("UPDATE history SET title = ? WHERE url = ?", (title, url))
+
+    def visits(self, limit: int) -> list[Visit]:
+        rows = self._db.execute("SELECT * FROM history ORDER BY visited_at DESC LIMIT ?", (limit,))
+        return [Visit(*row) for row in rows]
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.close(fd)
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+        _prepare(db)
+        return db
+    except sqlite3.DatabaseError as failure:
+        raise _refusal(path, failure) from failure
+    except OSError as failure:
+        if failure.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _disk_full(path) from failure
+        raise Refusal(
+            "home-unusable",
+            f"The store {path} cannot be opened: {failure.strerror}.",
+            "Give this user read and write rights to that folder, or set WINDOWSEAT_HOME to another.",
+        ) from failure
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute("PRAGMA wal_autocheckpoint=0")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise sqlite3.DatabaseError(f"it was written by a newer Windowseat (version {version})")
+    if version == 0:
+        db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+    # Proves here, not in the middle of somebody's work, that the disk takes a write.
+    db.execute("INSERT OR REPLACE INTO fact VALUES ('opened', ?)", (str(time.time()),))
+
+
+def _refusal(path: Path, failure: sqlite3.DatabaseError) -> Refusal:
+    text = str(failure)
+    if "full" in text:
+        return _disk_full(path)
+    if isinstance(failure, sqlite3.OperationalError):
+        return Refusal(
+            "home-unusable",
+            f"The store {path} cannot be used: {text}.",
+            "Give this user read and write rights to that folder, or set WINDOWSEAT_HOME to another.",
+        )
+    return Refusal(
+        "store-damaged",
+        f"The store {path} cannot be read: {text}.",
+        f"Move it away (mv {path} {path}.damaged) and start again; tabs that are open now are found again.",
+    )
+
+
+def _disk_full(path: Path) -> Refusal:
+    return Refusal(
+        "disk-full",
+        f"The disk that holds {path.parent} is full.",
+        "Free some space there and start again; nothing was lost.",
+    )

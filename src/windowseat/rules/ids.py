@@ -1,0 +1,700 @@
+"""Which id does a target have? Contract C4, "Ids" and "Tab list", as a state machine without I/O.
+
+A target has one id and an id at most one target, through sleeping, waking, restoring, crashes of
+hub and browser, and whatever Chromium does by itself. Three ideas carry it:
+
+* What will change a target is begun here, and so in the store, before the browser is asked. While
+  such an operation is open, a target nobody knows gets no id: it may be the operation's own.
+* A target that went without the hub's order is not an ended tab yet. Its id ends only when the
+  browser stayed connected for `PATIENCE` seconds more: a browser that quits closes its windows one
+  by one while its pipe is still open.
+* Nothing is decided before the connection's targets are mapped: a new hub settles what an earlier
+  one left open, then gives ids to what is left.
+
+Times are monotonic seconds and arguments. `feed` returns effects in the order they are owed; the
+`Save...` and `Drop...` ones must be in the store before any other effect is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+PATIENCE: Final = 5.0
+UNDO: Final = 8.0
+BLANK: Final = "about:blank"
+SPARE_URL: Final = "about:blank#windowseat-spare"
+
+
+def placeholder_url(id: str) -> str:
+    """The address of a page that is made for `id`: a hub that finds it knows whose it is."""
+    return f"{BLANK}#windowseat-{id}"
+
+
+class Kind(StrEnum):
+    """What an operation does to the target of its id."""
+
+    CREATE = "create"
+    SLEEP = "sleep"
+    WAKE = "wake"
+    RESTORE = "restore"
+    SPARE = "spare"
+
+
+SPARE_OPERATION: Final = "spare"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A change of target under way. `id` is a tab's, or `SPARE_OPERATION`."""
+
+    id: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One id that has not ended.
+
+    Attributes:
+        target: its target now, also that of a page put to sleep; None while it has none.
+        tab_id: the browser's own number for it (`chrome.tabs`), of this browser instance.
+        asleep: its page is put away; `target` is then not shown to anyone.
+        closing_until: closed for everyone; the Undo ends then.
+        vanished_at: its target went then without an order.
+    """
+
+    id: str
+    target: str | None = None
+    tab_id: int | None = None
+    url: str = BLANK
+    session: str | None = None
+    opener: str | None = None
+    asleep: bool = False
+    closing_until: float | None = None
+    vanished_at: float | None = None
+
+    @property
+    def closing(self) -> bool:
+        """Whether it was closed for everyone and may still be brought back by Undo."""
+        return self.closing_until is not None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page target as `Target.targetCreated` or `Target.getTargets` tells of it."""
+
+    target: str
+    url: str = ""
+    opener: str | None = None  # the opener's target
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the bridge extension knows of a target.
+
+    Attributes:
+        replaces: the tab id whose place this one took (`chrome.tabs.onReplaced`).
+        opener_tab: the tab id of the page that opened it, where the browser keeps it.
+    """
+
+    tab_id: int | None = None
+    discarded: bool = False
+    replaces: int | None = None
+    opener_tab: int | None = None
+
+
+# -- events --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Connected:
+    """A pipe to the browser is there. `instance` names one start of Chromium."""
+
+    instance: str
+    seen: tuple[Seen, ...]
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The bridge described the unclaimed targets after `Connected`; those it could not are left out."""
+
+    described: Mapping[str, Described]
+
+
+@dataclass(frozen=True)
+class Disconnected:
+    """The pipe ended."""
+
+
+@dataclass(frozen=True)
+class TargetSeen:
+    seen: Seen
+
+
+@dataclass(frozen=True)
+class TargetGone:
+    target: str
+
+
+@dataclass(frozen=True)
+class TargetDescribed:
+    """The answer to a `Describe` effect; `described` is empty where the bridge knows nothing."""
+
+    target: str
+    described: Described
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An operation is about to ask the browser. `entry` only for `Kind.CREATE`."""
+
+    operation: Operation
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """An operation got its target; None for one that was put to sleep and has none."""
+
+    id: str
+    target: str | None
+    tab_id: int | None = None
+    asleep: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An operation changed nothing. `end`: its id shall not stay (a tab that never came)."""
+
+    id: str
+    end: bool = False
+
+
+@dataclass(frozen=True)
+class SpareTaken:
+    """A new id takes the spare window; only while `Ids.spare` is not None."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class ClosedForEveryone:
+    """A person or a session closes a tab; its page goes at once, its id after the Undo."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """A closed tab (within its Undo or after it) is to come back under its id."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class AlarmRang:
+    """A time asked for by `RingAt` has come; ringing too early or twice does no harm."""
+
+
+Event = (
+    Connected
+    | Mapped
+    | Disconnected
+    | TargetSeen
+    | TargetGone
+    | TargetDescribed
+    | Begun
+    | Done
+    | Failed
+    | SpareTaken
+    | ClosedForEveryone
+    | Reopened
+    | AlarmRang
+)
+
+# -- effects -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SaveEntry:
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class DropEntry:
+    """The id ended. `reason`: "closed", "page" or "lost"."""
+
+    entry: Entry
+    reason: str
+
+
+@dataclass(frozen=True)
+class SaveOperation:
+    operation: Operation
+
+
+@dataclass(frozen=True)
+class DropOperation:
+    id: str
+
+
+@dataclass(frozen=True)
+class SaveSpare:
+    target: str | None
+
+
+@dataclass(frozen=True)
+class SaveInstance:
+    instance: str
+
+
+@dataclass(frozen=True)
+class DescribeAll:
+    """Ask the bridge for all unclaimed targets and feed `Mapped`."""
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Ask the bridge for one target and feed `TargetDescribed`."""
+
+    target: str
+
+
+@dataclass(frozen=True)
+class CloseTarget:
+    target: str
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """A target nobody ordered has its id: a page opened it, or an earlier hub did not get to it."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Rebound:
+    """An id has another target than before."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Unbound:
+    """The target of an id went."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class RingAt:
+    at: float
+
+
+@dataclass(frozen=True)
+class ListChanged:
+    """A tab list taken now would differ in more than addresses and titles."""
+
+
+Effect = (
+    SaveEntry
+    | DropEntry
+    | SaveOperation
+    | DropOperation
+    | SaveSpare
+    | SaveInstance
+    | DescribeAll
+    | Describe
+    | CloseTarget
+    | Adopted
+    | Rebound
+    | Unbound
+    | RingAt
+    | ListChanged
+)
+
+
+class UnknownId(KeyError):
+    """An event named an id that is not there, or one that its state does not allow."""
+
+
+@dataclass
+class Ids:
+    """The map of ids and targets. `new_id` gives a random id nobody has had."""
+
+    new_id: Callable[[], str]
+    instance: str | None = None
+    entries: dict[str, Entry] = field(default_factory=dict)
+    operations: dict[str, Operation] = field(default_factory=dict)
+    spare: str | None = None
+    connected: bool = False
+    mapped: bool = False
+    unclaimed: dict[str, Seen] = field(default_factory=dict)
+
+    def feed(self, event: Event, now: float) -> list[Effect]:
+        """Take one event and return the effects owed, in order.
+
+        Raises:
+            UnknownId: the event names an id that has ended or is not in that state; nothing changed.
+        """
+        match event:
+            case Connected():
+                return self._connected(event, now)
+            case Mapped(described):
+                return self._mapped(described, now)
+            case Disconnected():
+                return self._disconnected()
+            case TargetSeen(seen):
+                return self._seen(seen)
+            case TargetGone(target):
+                return self._gone(target, now)
+            case TargetDescribed(target, described):
+                return self._described(target, described)
+            case Begun(operation, entry):
+                return self._begun(operation, entry)
+            case Done():
+                return self._done(event, now)
+            case Failed(id, end):
+                return self._failed(id, end)
+            case SpareTaken(entry):
+                return self._spare_taken(entry)
+            case ClosedForEveryone(id):
+                return self._closed(id, now)
+            case Reopened(entry):
+                return self._reopened(entry)
+            case AlarmRang():
+                return self._alarm(now)
+
+    # -- questions -------------------------------------------------------------------------
+
+    def of_target(self, target: str) -> Entry | None:
+        """The entry that has this target, also one asleep or closing."""
+        for entry in self.entries.values():
+            if entry.target == target:
+                return entry
+        return None
+
+    def shown_target(self, id: str) -> str | None:
+        """The target that lists show for an id (C4): None unless its page is there and stays."""
+        entry = self.entries[id]
+        if entry.asleep or entry.closing or id in self.operations or not self.connected:
+            return None
+        return entry.target
+
+    def may_list(self) -> bool:
+        """Whether a tab list may be taken now (C4: not before the targets are mapped)."""
+        return self.connected and self.mapped
+
+    # -- the connection --------------------------------------------------------------------
+
+    def _connected(self, event: Connected, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        present = {seen.target: seen for seen in event.seen}
+        if event.instance != self.instance:
+            effects += self._forget_instance(event.instance)
+        self.connected, self.mapped = True, False
+        if self.spare is not None and self.spare not in present:
+            self.spare = None
+            effects.append(SaveSpare(None))
+        for entry in list(self.entries.values()):
+            if entry.closing:
+                # The Undo starts anew: nobody could press it while no hub was there.
+                entry = self._put(replace(entry, closing_until=now + UNDO))
+                effects += [SaveEntry(entry), RingAt(now + UNDO)]
+                if entry.target in present and entry.target is not None:
+                    effects.append(CloseTarget(entry.target))
+            if entry.target is not None and entry.target not in present:
+                effects += self._lose_target(entry, now)
+            elif entry.target is None and not self._may_lack_target(entry):
+                # Its page went before the former hub ended; the patience starts anew.
+                entry = self._put(replace(entry, vanished_at=now))
+                effects += [SaveEntry(entry), RingAt(now + PATIENCE)]
+        claimed = {entry.target for entry in self.entries.values()} | {self.spare}
+        self.unclaimed = {t: seen for t, seen in present.items() if t not in claimed}
+        effects.append(DescribeAll())
+        return effects
+
+    def _forget_instance(self, instance: str) -> list[Effect]:
+        # Another start of Chromium: no target of before exists. Every id comes back asleep.
+        effects: list[Effect] = [SaveInstance(instance)]
+        self.instance = instance
+        effects += [DropOperation(id) for id in self.operations]
+        self.operations.clear()
+        if self.spare is not None:
+            self.spare = None
+            effects.append(SaveSpare(None))
+        for entry in list(self.entries.values()):
+            there = replace(entry, target=None, tab_id=None, vanished_at=None)
+            if not there.closing:
+                there = replace(there, asleep=True)
+            effects.append(SaveEntry(self._put(there)))
+        return effects
+
+    def _may_lack_target(self, entry: Entry) -> bool:
+        return (
+            entry.asleep or entry.closing or entry.vanished_at is not None or entry.id in self.operations
+        )
+
+    def _put_to_sleep_without_target(self, entry: Entry) -> list[Effect]:
+        entry = self._put(replace(entry, target=None, tab_id=None, asleep=True, vanished_at=None))
+        return [SaveEntry(entry)]
+
+    def _mapped(self, described: Mapping[str, Described], now: float) -> list[Effect]:
+        if not self.connected or self.mapped:
+            return []
+        self.mapped = True
+        effects: list[Effect] = []
+        for operation in list(self.operations.values()):
+            effects += self._settle(operation, described)
+        for target in list(self.unclaimed):
+            effects += self._adopt(target, described.get(target, Described()))
+        effects.append(ListChanged())
+        return effects
+
+    def _settle(self, operation: Operation, described: Mapping[str, Described]) -> list[Effect]:
+        """Finish what a former hub left open; what cannot be found again is asleep at its address."""
+        del self.operations[operation.id]
+        effects: list[Effect] = [DropOperation(operation.id)]
+        entry = self.entries.get(operation.id)
+        if entry is None:
+            return effects  # the spare's: a spare that came is told by its address
+        if entry.target is not None and operation.kind in (Kind.SLEEP, Kind.WAKE):
+            # The old target is still there: the browser was not asked, or changed it in place.
+            return effects
+        found = self._find_again(entry, described)
+        if found is not None:
+            del self.unclaimed[found]
+            what = described.get(found, Described())
+            entry = replace(entry, target=found, tab_id=what.tab_id, asleep=what.discarded, vanished_at=None)
+            return [*effects, SaveEntry(self._put(entry)), Rebound(entry)]
+        return effects + self._put_to_sleep_without_target(entry)
+
+    def _find_again(self, entry: Entry, described: Mapping[str, Described]) -> str | None:
+        for target, seen in self.unclaimed.items():
+            if seen.url == placeholder_url(entry.id):
+                return target
+            what = described.get(target)
+            if what is not None and what.replaces is not None and what.replaces == entry.tab_id:
+                return target
+        for target, seen in self.unclaimed.items():
+            # A page that a former hub was reopening when it ended; no page opened it.
+            if seen.url == entry.url and seen.opener is None and entry.url != BLANK:
+                return target
+        return None
+
+    def _disconnected(self) -> list[Effect]:
+        self.connected = self.mapped = False
+        self.unclaimed.clear()
+        effects: list[Effect] = []
+        for entry in list(self.entries.values()):
+            if entry.vanished_at is not None:
+                # Its page went while the browser was ending: it has not ended, it comes back.
+                effects.append(SaveEntry(self._put(replace(entry, vanished_at=None))))
+            if entry.target is not None:
+                effects.append(Unbound(entry.id))
+        return effects
+
+    # -- targets ---------------------------------------------------------------------------
+
+    def _seen(self, seen: Seen) -> list[Effect]:
+        known = seen.target == self.spare or self.of_target(seen.target) is not None
+        if not self.connected or known:
+            return []
+        self.unclaimed[seen.target] = seen
+        if self.operations or not self.mapped:
+            return []
+        return [Describe(seen.target)]
+
+    def _gone(self, target: str, now: float) -> list[Effect]:
+        self.unclaimed.pop(target, None)
+        if target == self.spare:
+            self.spare = None
+            return [SaveSpare(None)]
+        entry = self.of_target(target)
+        return [] if entry is None else self._lose_target(entry, now)
+
+    def _lose_target(self, entry: Entry, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        lost = replace(entry, target=None)
+        if not self._may_lack_target(entry):
+            lost = replace(lost, vanished_at=now)
+            effects.append(RingAt(now + PATIENCE))
+        return [SaveEntry(self._put(lost)), Unbound(entry.id), *effects, ListChanged()]
+
+    def _described(self, target: str, described: Described) -> list[Effect]:
+        if target not in self.unclaimed or self.operations or not self.mapped:
+            return []  # described again when the operation has ended
+        return self._adopt(target, described)
+
+    def _adopt(self, target: str, what: Described) -> list[Effect]:
+        seen = self.unclaimed.pop(target)
+        if seen.url == SPARE_URL and seen.opener is None:
+            if self.spare is None:
+                self.spare = target
+                return [SaveSpare(target)]
+            return [CloseTarget(target)]  # two spares after a crash between two steps
+        replaced = self._of_tab(what.replaces)
+        if replaced is not None and not replaced.closing:
+            entry = replace(
+                replaced, target=target, tab_id=what.tab_id, asleep=what.discarded, vanished_at=None
+            )
+            return [SaveEntry(self._put(entry)), Rebound(entry), ListChanged()]
+        by = self.of_target(seen.opener) if seen.opener is not None else self._of_tab(what.opener_tab)
+        entry = Entry(
+            id=self.new_id(),
+            target=target,
+            tab_id=what.tab_id,
+            url=seen.url or BLANK,
+            session=None if by is None else by.session,
+            opener=None if by is None else by.id,
+            asleep=what.discarded,
+        )
+        return [SaveEntry(self._put(entry)), Adopted(entry), ListChanged()]
+
+    def _of_tab(self, tab_id: int | None) -> Entry | None:
+        if tab_id is None:
+            return None
+        return next((e for e in self.entries.values() if e.tab_id == tab_id), None)
+
+    # -- operations ------------------------------------------------------------------------
+
+    def _begun(self, operation: Operation, entry: Entry | None) -> list[Effect]:
+        if operation.id in self.operations:
+            raise UnknownId(f"{operation.id} has an operation under way")
+        effects: list[Effect] = []
+        if operation.kind is Kind.CREATE:
+            if entry is None or entry.id in self.entries:
+                raise UnknownId(f"{operation.id} cannot be created")
+            effects.append(SaveEntry(self._put(entry)))
+        elif operation.kind is not Kind.SPARE and operation.id not in self.entries:
+            raise UnknownId(operation.id)
+        self.operations[operation.id] = operation
+        return [*effects, SaveOperation(operation), ListChanged()]
+
+    def _done(self, event: Done, now: float) -> list[Effect]:
+        operation = self.operations.pop(event.id, None)
+        if operation is None:
+            raise UnknownId(f"{event.id} has no operation under way")
+        effects: list[Effect] = [DropOperation(event.id)]
+        if operation.kind is Kind.SPARE:
+            if event.target is not None and self.unclaimed.pop(event.target, None) is not None:
+                self.spare = event.target
+                effects.append(SaveSpare(event.target))
+            return effects + self._describe_rest()
+        entry = self.entries.get(event.id)
+        if entry is None:  # closed and ended meanwhile
+            return effects + self._describe_rest()
+        there = event.target is None or event.target == entry.target
+        if event.target is not None and self.unclaimed.pop(event.target, None) is not None:
+            there = True
+        entry = replace(
+            entry,
+            target=event.target,
+            tab_id=event.tab_id,
+            asleep=event.asleep,
+            vanished_at=None,
+            closing_until=None if operation.kind is Kind.RESTORE else entry.closing_until,
+        )
+        self._put(entry)
+        if not there:  # it came and went before the answer
+            return effects + self._lose_target(entry, now) + self._describe_rest()
+        return [*effects, SaveEntry(entry), Rebound(entry), ListChanged(), *self._describe_rest()]
+
+    def _failed(self, id: str, end: bool) -> list[Effect]:
+        if self.operations.pop(id, None) is None:
+            raise UnknownId(f"{id} has no operation under way")
+        effects: list[Effect] = [DropOperation(id)]
+        entry = self.entries.get(id)
+        if entry is not None and entry.closing_until is not None:
+            effects.append(RingAt(entry.closing_until))
+        elif entry is not None and entry.target is None:
+            if end and self.connected:
+                del self.entries[id]
+                effects += [DropEntry(entry, "lost")]
+            else:
+                effects += self._put_to_sleep_without_target(entry)
+        return [*effects, ListChanged(), *self._describe_rest()]
+
+    def _describe_rest(self) -> list[Effect]:
+        if self.operations or not self.mapped:
+            return []
+        return [Describe(target) for target in self.unclaimed]
+
+    def _spare_taken(self, entry: Entry) -> list[Effect]:
+        if self.spare is None or entry.id in self.entries:
+            raise UnknownId(f"{entry.id} cannot take the spare window")
+        entry = self._put(replace(entry, target=self.spare))
+        self.spare = None
+        return [SaveEntry(entry), SaveSpare(None), Rebound(entry), ListChanged()]
+
+    # -- ends ------------------------------------------------------------------------------
+
+    def _closed(self, id: str, now: float) -> list[Effect]:
+        entry = self.entries.get(id)
+        if entry is None:
+            raise UnknownId(id)
+        if entry.closing:
+            return []
+        entry = self._put(replace(entry, closing_until=now + UNDO, vanished_at=None))
+        effects: list[Effect] = [SaveEntry(entry), ListChanged(), RingAt(now + UNDO)]
+        if entry.target is not None:
+            effects.append(CloseTarget(entry.target))
+        return effects
+
+    def _reopened(self, entry: Entry) -> list[Effect]:
+        there = self.entries.get(entry.id)
+        if there is not None and not there.closing:
+            raise UnknownId(f"{entry.id} is open")
+        if there is not None and there.target is not None:
+            raise UnknownId(f"{entry.id} is still closing")
+        if entry.id in self.operations:
+            raise UnknownId(f"{entry.id} has an operation under way")
+        back = self._put(replace(entry, target=None, tab_id=None, closing_until=None, vanished_at=None))
+        operation = Operation(entry.id, Kind.RESTORE)
+        self.operations[entry.id] = operation
+        return [SaveEntry(back), SaveOperation(operation), ListChanged()]
+
+    def _alarm(self, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        for entry in list(self.entries.values()):
+            if entry.id in self.operations:
+                continue
+            if entry.closing_until is not None:
+                effects += self._end_if_due(entry, entry.closing_until, now, "closed")
+            elif entry.vanished_at is not None and self.connected:
+                effects += self._end_if_due(entry, entry.vanished_at + PATIENCE, now, "page")
+        return effects
+
+    def _end_if_due(self, entry: Entry, due: float, now: float, reason: str) -> list[Effect]:
+        if now < due:  # a stale alarm, or one that rang within the clock's resolution
+            return [RingAt(due)]
+        if entry.target is not None:
+            # The page does not go: its id stays until it has, so that it never gets another.
+            return [CloseTarget(entry.target), RingAt(now + 1.0)]
+        del self.entries[entry.id]
+        return [DropEntry(entry, reason), ListChanged()]
+
+    def _put(self, entry: Entry) -> Entry:
+        self.entries[entry.id] = entry
+        return entry
+
+
+def load(
+    new_id: Callable[[], str],
+    *,
+    instance: str | None,
+    entries: Iterable[Entry],
+    operations: Iterable[Operation],
+    spare: str | None,
+) -> Ids:
+    """The map as the store has it, not connected yet."""
+    return Ids(
+        new_id=new_id,
+        instance=instance,
+        entries={entry.id: entry for entry in entries},
+        operations={operation.id: operation for operation in operations},
+        spare=spare,
+    )
