@@ -9,11 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import pwd
-import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from windowseat.errors import Refusal
@@ -27,20 +25,35 @@ LEAST_FREE_RUNTIME_BYTES = 2 * 1024 * 1024
 _POINTER = "runtime-folder"
 
 
-@dataclass
 class Home:
     """The folders of one home, and the names of everything in them.
 
     `id` is empty until `prepare` made it or found it. Paths are absolute.
     """
 
-    runtime: Path
-    state: Path
-    profile: Path
-    config: Path
-    sockets: Path
-    id: str = ""
-    own_folder: bool = field(default=False, repr=False)
+    # A plain class: the command line loads this at every call, and `dataclasses` costs 10 ms.
+    def __init__(
+        self,
+        *,
+        runtime: Path,
+        state: Path,
+        profile: Path,
+        config: Path,
+        sockets: Path,
+        id: str = "",
+        own_folder: bool = False,
+    ) -> None:
+        """Name the folders; `own_folder` says that `WINDOWSEAT_HOME` chose them, so no pointer is needed."""
+        self.runtime = runtime
+        self.state = state
+        self.profile = profile
+        self.config = config
+        self.sockets = sockets
+        self.id = id
+        self._own_folder = own_folder
+
+    def __repr__(self) -> str:
+        return f"Home(runtime={str(self.runtime)!r}, state={str(self.state)!r}, id={self.id!r})"
 
     @property
     def hub_socket(self) -> Path:
@@ -119,7 +132,7 @@ class Home:
             Refusal: "home-unusable" for a folder that is read-only, another user's or no folder;
                 "disk-full" where there is no room to work in.
         """
-        if self.own_folder:
+        if self._own_folder:
             _make_missing(self.runtime.parent)
         if self.sockets != self.runtime:
             _make_private(self.sockets.parent)
@@ -130,7 +143,7 @@ class Home:
             _check_room(folder, LEAST_FREE_BYTES)
         try:
             self.id = _read_id(self.id_file) or _make_id(self.id_file)
-            if not self.own_folder:
+            if not self._own_folder:
                 write_whole(self.state / _POINTER, os.fsencode(self.runtime) + b"\n")
         except OSError as error:
             raise _refusal(error, self.state) from error
@@ -164,7 +177,7 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or the folder cannot be written; the old file stands.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -235,7 +248,7 @@ def _read_id(path: Path) -> str:
 
 def _make_id(path: Path) -> str:
     # Two first starts at once must agree: a link that is there already wins.
-    made = secrets.token_hex(16)
+    made = os.urandom(16).hex()
     beside = path.with_name(f".home.{os.getpid()}.{made[:8]}")
     write_whole(beside, f"{made}\n".encode())
     try:

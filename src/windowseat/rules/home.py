@@ -7,10 +7,9 @@ chooses. `hub.home` does the reading and makes the folders.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from posixpath import isabs, join, normpath
+from typing import NamedTuple
 
 # Linux ends a socket's path at 108 bytes; some room is left for a suffix of the socket's user.
 SOCKET_PATH_LIMIT = 100
@@ -19,8 +18,7 @@ SOCKET_PATH_LIMIT = 100
 _LONGEST_SOCKET_NAME = "keeper.sock"
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(NamedTuple):
     """The folders of one home, absolute.
 
     Attributes:
@@ -78,6 +76,8 @@ def sockets_folder(runtime: str, uid: int) -> str:
     """`runtime`, or a folder with a short name made from it where a socket's path would not fit."""
     if len(join(runtime, _LONGEST_SOCKET_NAME).encode()) <= SOCKET_PATH_LIMIT:
         return runtime
+    import hashlib  # seldom needed, and slow to load
+
     digest = hashlib.sha256(normpath(runtime).encode()).hexdigest()[:12]
     return f"/tmp/windowseat-{uid}/{digest}"  # noqa: S108 - made 0700 and checked to be ours
 

@@ -1,0 +1,71 @@
+"""Locks between processes: a file that one process holds, with its pid in it.
+
+The kernel lets go of the lock when its holder ends, however it ends; the file stays and means
+nothing by itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+
+class HeldLock:
+    """A lock that this process holds until `release` or its own end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @property
+    def descriptor(self) -> int:
+        """The open file; a child that inherits it holds the lock too."""
+        return self._descriptor
+
+    def release(self) -> None:
+        """Let go. A second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def try_lock(path: Path) -> HeldLock | None:
+    """Take the lock at once and write this process's pid into the file; None if another holds it.
+
+    Raises:
+        OSError: the file cannot be made or written.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return HeldLock(descriptor)
+
+
+def holder_of(path: Path) -> int | None:
+    """The pid of the process that holds the lock; None if nobody does.
+
+    A lock that is held but whose pid is not written yet gives 0.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # A shared lock, so that two processes that only ask do not hinder each other.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else 0
+    else:
+        return None
+    finally:
+        os.close(descriptor)
