@@ -1,0 +1,1 @@
+"""What is done to one page: reading it, acting in it, navigating it, answering what it asks."""

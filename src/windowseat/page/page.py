@@ -1,0 +1,529 @@
+"""One page of the browser: its state, what it tells, and the bounded wait all work on it goes through.
+
+`Page` wraps one DevTools session of one page target. It keeps what people see of a tab (address,
+title, icon, loading, dialog, chooser, crash) and offers evaluation, navigation and answers. Every wait
+has a deadline and ends at once when a dialog opens, the page crashes or the tab goes, so a
+stuck page costs only the one who asked. `Runtime.enable` is never sent (see `world`).
+
+Leaves out: snapshots (`page.snapshot`), acting (`page.actions`), raw input (`page.input`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
+from windowseat.errors import BrowserError
+from windowseat.page import choosers, navigation
+from windowseat.page.choosers import Chooser
+from windowseat.page.dialogs import Dialog, Dialogs, dialog_error
+from windowseat.page.evaluation import evaluate_in_page
+from windowseat.page.events import (
+    Changed,
+    ChooserClosed,
+    ChooserOpened,
+    Crashed,
+    DialogClosed,
+    DialogOpened,
+    DownloadBegan,
+    Gone,
+    Navigated,
+    PageEvent,
+    WindowOpened,
+)
+from windowseat.page.frames import AUTO_ATTACH, Frames
+from windowseat.page.loading import Loading
+from windowseat.page.refs import Refs
+from windowseat.page.world import DocumentGoneError, ScriptError, Worlds
+
+log = logging.getLogger(__name__)
+
+START_LIMIT: Final = 3.0
+READ_LIMIT: Final = 3.0
+READ_DELAY: Final = 0.02  # seconds; a load brings several events at once, one reading serves them
+URL_LIMIT: Final = 2048
+TITLE_LIMIT: Final = 256
+ICON_LIMIT: Final = 8192
+
+# A page can make its title 3 MB and its address 1.5 MB, so both are cut before they travel.
+READ_STATE: Final = f"""function() {{
+  const link = document.querySelector('link[rel~="icon" i][href]')
+    || document.querySelector('link[rel="apple-touch-icon" i][href]');
+  const icon = link ? String(link.href) : '';
+  return [
+    String(location.href).slice(0, {URL_LIMIT}),
+    String(document.title).slice(0, {TITLE_LIMIT}),
+    icon.length <= {ICON_LIMIT} && /^(https?|data):/i.test(icon) ? icon : '',
+  ];
+}}"""
+
+
+class Page:
+    """One page target, through one flat session attached to it.
+
+    Attributes:
+        session: the DevTools session; other rooms may send page commands of their own on it.
+        target: the DevTools target id.
+        url, title, icon: as last read; cut to 2,048, 256 and 8,192 characters.
+        loading: whether the main frame is loading.
+        can_back, can_forward: whether the history has an entry there.
+        crashed: the page's process ended; a reload brings it back.
+        gone: the tab's target ended for good.
+        unresponsive: the page did not answer its last quick reading in time.
+    """
+
+    def __init__(self, session: CdpSession, target: str) -> None:
+        self.session = session
+        self.target = target
+        self.main_frame = target
+        self.url = ""
+        self.title = ""
+        self.icon = ""
+        self.document = ""
+        self.loading = False
+        self.can_back = False
+        self.can_forward = False
+        self.crashed = False
+        self.gone = False
+        self.unresponsive = False
+        self.chooser: Chooser | None = None
+        self.dialogs = Dialogs()
+        self.refs = Refs()
+        self.load = Loading()
+        self.reading = asyncio.Lock()  # one snapshot at a time: they share the count of refs
+        self.worlds = Worlds(self.settle)
+        self.frames = Frames(session, self._set_up_frame, self._frame_left)
+        self._listeners: list[Callable[[PageEvent], None]] = []
+        self._waiting: set[asyncio.Future[BrowserError]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._read_due: asyncio.TimerHandle | None = None
+        self._read_again = False
+        self._read_running = False
+        self._focused = False
+        self._subscribe()
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """The dialog that stands open, answered or not, until the browser says that it went."""
+        return self.dialogs.open
+
+    # -- start and events --------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to follow the page. Never waits for a stuck page longer than 3 s.
+
+        A page that does not answer in time counts as `unresponsive` and is followed all the same.
+
+        Raises:
+            BrowserError: `host-unavailable`, the target is gone.
+        """
+        commands: list[tuple[str, dict[str, Any]]] = [
+            ("Page.enable", {}),
+            ("Inspector.enable", {}),
+            ("Page.setLifecycleEventsEnabled", {"enabled": True}),
+            ("Page.setInterceptFileChooserDialog", {"enabled": True}),
+            ("Target.setAutoAttach", AUTO_ATTACH),
+        ]
+        try:
+            sent = [self.session.send(method, params) for method, params in commands]
+        except CdpGone as error:
+            raise self._gone_error() from error
+        _done, late = await asyncio.wait(sent, timeout=START_LIMIT)
+        if self.session.closed:
+            raise self._gone_error()
+        if late:
+            # They stay queued: Chromium carries them out once the page answers again.
+            self._set(unresponsive=True)
+            return
+        await self._read_state()
+
+    def listen(self, callback: Callable[[PageEvent], None]) -> Callable[[], None]:
+        """Call `callback(event)` for each event; it must not block. Returns a function that stops it."""
+        self._listeners.append(callback)
+
+        def stop() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(callback)
+
+        return stop
+
+    def _emit(self, event: PageEvent) -> None:
+        for listener in list(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener of a page failed")
+
+    def _subscribe(self) -> None:
+        on = self.session.on
+        on("Page.frameNavigated", self._frame_navigated)
+        on("Page.navigatedWithinDocument", self._navigated_within)
+        on("Page.lifecycleEvent", self._lifecycle)
+        on("Page.frameStartedLoading", lambda p: self._loading_is(p, True))
+        on("Page.frameStoppedLoading", lambda p: self._loading_is(p, False))
+        on("Page.frameRequestedNavigation", self._navigation_asked)
+        on("Page.frameStartedNavigating", self._navigation_asked)
+        on("Page.javascriptDialogOpening", self._dialog_opened)
+        on("Page.javascriptDialogClosed", lambda _: self._dialog_closed())
+        on("Page.fileChooserOpened", lambda p: self._chooser_asked(self.session, p))
+        on("Page.windowOpen", lambda p: self._emit(WindowOpened(str(p.get("url", ""))[:URL_LIMIT])))
+        on("Page.downloadWillBegin", self._download_began)
+        on("Inspector.targetCrashed", lambda _: self._crashed())
+        self.session.on_end(self._ended)
+
+    def _set_up_frame(self, session: CdpSession) -> None:
+        session.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+        session.on("Page.fileChooserOpened", lambda p: self._chooser_asked(session, p))
+
+    def _frame_left(self, frame: str) -> None:
+        self.worlds.forget(frame)
+        self.refs.forget(frame)
+
+    def _frame_navigated(self, params: dict[str, Any]) -> None:
+        frame = params["frame"]
+        if frame.get("parentId"):
+            return
+        self.main_frame = frame["id"]
+        self.document = str(frame.get("loaderId", ""))
+        self.worlds.forget_all()
+        self.refs.forget_all()
+        restored = params.get("type") == "BackForwardCacheRestore"
+        self.load.committed(self.document, whole=restored)
+        url = str(frame.get("unreachableUrl") or frame.get("url", "")) + str(frame.get("urlFragment") or "")
+        self._close_chooser()
+        self._set(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
+        self._emit(Navigated(self.document, self.url, restored))
+        self.read_soon()
+
+    def _navigated_within(self, params: dict[str, Any]) -> None:
+        if params["frameId"] == self.main_frame:
+            self.load.moved_within()
+            self._set(url=str(params.get("url", ""))[:URL_LIMIT])
+            self.read_soon()
+
+    def _lifecycle(self, params: dict[str, Any]) -> None:
+        if params["frameId"] != self.main_frame:
+            return
+        self.load.reached(str(params.get("loaderId", "")), str(params["name"]))
+        if params["name"] in ("DOMContentLoaded", "load"):
+            self.read_soon()
+
+    def _loading_is(self, params: dict[str, Any], loading: bool) -> None:
+        if params["frameId"] == self.main_frame:
+            self._set(loading=loading)
+            self.load.is_loading(loading)
+            if not loading:
+                self.read_soon()
+
+    def _navigation_asked(self, params: dict[str, Any]) -> None:
+        if params.get("frameId") == self.main_frame:
+            self.load.asked(str(params.get("url", "")))
+
+    def _download_began(self, params: dict[str, Any]) -> None:
+        name = str(params.get("suggestedFilename", ""))[:255]
+        self._emit(DownloadBegan(str(params.get("url", ""))[:URL_LIMIT], name))
+
+    def _crashed(self) -> None:
+        self._dialog_closed()
+        self._close_chooser()
+        self.worlds.forget_all()
+        self.refs.forget_all()
+        self._set(crashed=True, loading=False)
+        self._interrupt(self._crash_error())
+        self._emit(Crashed())
+
+    def _ended(self) -> None:
+        if self.gone:
+            return
+        self.gone = True
+        if self._read_due is not None:
+            self._read_due.cancel()
+        self._dialog_closed()
+        self._close_chooser()
+        self._interrupt(self._gone_error())
+        self._emit(Gone())
+
+    # -- state ---------------------------------------------------------------------------------
+
+    def _set(self, **state: Any) -> None:
+        if any(getattr(self, name) != value for name, value in state.items()):
+            for name, value in state.items():
+                setattr(self, name, value)
+            self._emit(Changed())
+
+    def read_soon(self) -> None:
+        """Read address, title, icon and history again in a moment; many calls make one reading.
+
+        The hub calls this when it hears that the target's information changed: the browser tells
+        the page itself nothing about a title that a script sets.
+        """
+        if self.gone or self.crashed or self.dialog is not None:
+            return
+        if self._read_running:
+            self._read_again = True
+        elif self._read_due is None:
+            loop = asyncio.get_running_loop()
+            self._read_due = loop.call_later(READ_DELAY, self._read_now)
+
+    def _read_now(self) -> None:
+        self._read_due = None
+        self._spawn(self._read_state(), "read a page's state")
+
+    async def _read_state(self) -> None:
+        self._read_running = True
+        try:
+            history = self.session.send("Page.getNavigationHistory")
+            url, title, icon = await self.worlds.call(
+                self.session, self.main_frame, READ_STATE, [], READ_LIMIT
+            )
+            entries = await self.settle(history, READ_LIMIT, "the history")
+        except BrowserError as error:
+            self._set(unresponsive=error.code == "timeout")
+        except (CdpError, CdpGone, DocumentGoneError, ScriptError):
+            pass  # the document went: the next one's events bring another reading
+        else:
+            index = int(entries["currentIndex"])
+            if url.startswith("chrome-error:"):
+                url = self.url  # the address that failed is what people should see
+            self._set(
+                url=url,
+                title=title,
+                icon=icon,
+                unresponsive=False,
+                can_back=index > 0,
+                can_forward=index + 1 < len(entries["entries"]),
+            )
+        finally:
+            self._read_running = False
+            if self._read_again:
+                self._read_again = False
+                self.read_soon()
+
+    def _spawn(self, work: Awaitable[None], name: str) -> None:
+        async def guarded() -> None:
+            try:
+                await work
+            except (BrowserError, CdpError, CdpGone, CdpTimeout, DocumentGoneError, ScriptError) as error:
+                log.debug("%s: %s", name, error)
+            except Exception:
+                log.exception("%s failed", name)
+
+        task = asyncio.get_running_loop().create_task(guarded(), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- the bounded wait ----------------------------------------------------------------------
+
+    async def settle(
+        self,
+        future: asyncio.Future[dict[str, Any]],
+        timeout: float,
+        what: str,
+        *,
+        despite_dialog: bool = False,
+    ) -> dict[str, Any]:
+        """Wait for a command's answer, at most `timeout` seconds and never on a page that stands still.
+
+        Args:
+            future: from `CdpSession.send`.
+            what: what is waited for, for the message.
+            despite_dialog: for the few commands that the browser answers while a dialog is open.
+
+        Raises:
+            BrowserError: `timeout`; `dialog-open`, one is open or opened meanwhile;
+                `execution-failed`, the page crashed; `host-unavailable`, the tab went.
+            CdpError: the browser refused the command.
+        """
+        if self.dialog is not None and not despite_dialog and not future.done():
+            future.cancel()
+            raise dialog_error(self.dialog)
+        stop: asyncio.Future[BrowserError] = asyncio.get_running_loop().create_future()
+        self._waiting.add(stop)
+        try:
+            ends: set[asyncio.Future[Any]] = {future} if despite_dialog else {future, stop}
+            await asyncio.wait(ends, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if future.done() and not future.cancelled():
+                return future.result()
+            if stop.done():
+                raise stop.result()
+            raise BrowserError(
+                "timeout",
+                f"Waited {timeout:.3g} s for {what} in vain; the page may be busy.",
+                outcome="unknown",
+            )
+        except CdpGone as error:
+            raise self._gone_error() from error
+        finally:
+            self._waiting.discard(stop)
+            future.cancel()
+
+    def _interrupt(self, error: BrowserError) -> None:
+        self.load.wake()
+        for stop in list(self._waiting):
+            if not stop.done():
+                stop.set_result(error)
+
+    def _gone_error(self) -> BrowserError:
+        return BrowserError("host-unavailable", "The tab's page has ended; try again.", outcome="unknown")
+
+    def _crash_error(self) -> BrowserError:
+        return BrowserError("execution-failed", "The page crashed. Reload it (tab.reload) to go on.")
+
+    def check_usable(self) -> None:
+        """Raise what keeps any work on the page from succeeding: gone, crashed, or a dialog."""
+        if self.gone:
+            raise self._gone_error()
+        if self.crashed:
+            raise self._crash_error()
+        if self.dialog is not None:
+            raise dialog_error(self.dialog)
+
+    # -- evaluation ------------------------------------------------------------------------------
+
+    async def evaluate_isolated(self, function: str, *args: Any, timeout: float = 5.0) -> Any:
+        """Call a JavaScript function with JSON arguments in our own world of the main frame.
+
+        Returns its JSON result; promises are awaited within the time.
+
+        Raises:
+            BrowserError: `timeout`, `dialog-open`, `execution-failed` (it threw, or the page
+                crashed), `cancelled` (the document went), `host-unavailable`.
+        """
+        self.check_usable()
+        with translated():
+            return await self.worlds.call(self.session, self.main_frame, function, list(args), timeout)
+
+    async def evaluate_page(self, js: str, timeout: float = 5.0) -> Any:
+        """Evaluate an expression, statements or a function in the page's own world; see `evaluation`."""
+        self.check_usable()
+        with translated():
+            return await evaluate_in_page(self, js, timeout)
+
+    async def keep_focused(self) -> None:
+        """Let the page count as focused, whichever window is: keys and carets need it."""
+        if not self._focused:
+            self._focused = True
+            with contextlib.suppress(CdpGone):
+                self.session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
+
+    # -- navigation --------------------------------------------------------------------------------
+
+    async def navigate(self, url: str, wait: str = "load", timeout: float = 15.0) -> dict[str, Any]:
+        """Open an address; see `navigation.navigate`."""
+        return await navigation.navigate(self, url, wait, timeout)
+
+    async def back(self, timeout: float = 15.0) -> dict[str, Any]:
+        """Go one entry back; see `navigation.travel`."""
+        return await navigation.travel(self, -1, timeout)
+
+    async def forward(self, timeout: float = 15.0) -> dict[str, Any]:
+        """Go one entry forward; see `navigation.travel`."""
+        return await navigation.travel(self, +1, timeout)
+
+    async def reload(self, hard: bool = False, timeout: float = 15.0) -> dict[str, Any]:
+        """Load the page again, `hard` past the cache; see `navigation.reload`."""
+        return await navigation.reload(self, hard, timeout)
+
+    async def stop(self) -> dict[str, Any]:
+        """Stop loading. Returns `url` and `title`."""
+        return await navigation.stop(self)
+
+    # -- dialogs and choosers ------------------------------------------------------------------------
+
+    def _dialog_opened(self, params: dict[str, Any]) -> None:
+        dialog = self.dialogs.opened(params)
+        self._interrupt(dialog_error(dialog, outcome="unknown"))
+        self._emit(DialogOpened(dialog))
+
+    def _dialog_closed(self) -> None:
+        dialog = self.dialogs.closed()
+        if dialog is not None:
+            self._emit(DialogClosed(dialog.id))
+            self.read_soon()
+
+    async def answer_dialog(
+        self, accept: bool, text: str | None = None, *, dialog: str | None = None, timeout: float = 5.0
+    ) -> None:
+        """Answer the open dialog once.
+
+        Args:
+            text: what a prompt gets; None keeps its default.
+            dialog: the id of the dialog meant; None for the open one.
+
+        Raises:
+            BrowserError: `not-found` when none is open or somebody has answered it.
+        """
+        found = self.dialogs.claim(dialog)
+        params: dict[str, Any] = {"accept": accept}
+        if found.kind == "prompt" and accept:
+            params["promptText"] = found.default if text is None else text
+        try:
+            sent = self.session.send("Page.handleJavaScriptDialog", params)
+            await self.settle(sent, timeout, "the dialog to close", despite_dialog=True)
+        except CdpGone as error:
+            raise self._gone_error() from error
+        except CdpError as error:
+            raise BrowserError("not-found", "No dialog waits for an answer in this tab.") from error
+        except BaseException:
+            self.dialogs.release(found)
+            raise
+
+    def _chooser_asked(self, session: CdpSession, params: dict[str, Any]) -> None:
+        self._spawn(self._open_chooser(session, params), "open a file chooser")
+
+    async def _open_chooser(self, session: CdpSession, params: dict[str, Any]) -> None:
+        accept = ""
+        node = params.get("backendNodeId")
+        if node is not None:
+            with contextlib.suppress(BrowserError, CdpError, CdpGone, ScriptError):
+                frame = str(params["frameId"])
+                accept = str(await choosers.on_input(self, session, frame, node, choosers.READ_ACCEPT))
+        chooser = choosers.chooser_of(session, params, accept)
+        self._close_chooser()
+        self.chooser = chooser
+        self._emit(ChooserOpened(chooser))
+
+    def _close_chooser(self) -> None:
+        gone, self.chooser = self.chooser, None
+        if gone is not None:
+            self._emit(ChooserClosed(gone.id))
+
+    async def answer_chooser(
+        self, paths: list[str], *, chooser: str | None = None, timeout: float = 10.0
+    ) -> None:
+        """Give the open chooser files (absolute paths the browser can read), or cancel it with none.
+
+        Raises:
+            BrowserError: `not-found`, none is open (any more); `invalid-args`, several files
+                for an input that takes one; `unsupported`, the page used a picker without an input.
+        """
+        found = self.chooser
+        if found is None or (chooser is not None and chooser != found.id):
+            raise BrowserError("not-found", "The page does not ask for files (any more).")
+        if len(paths) > 1 and not found.multiple:
+            raise BrowserError("invalid-args", "This page asks for one file only.")
+        # Taken away first, so that a second answer finds none.
+        self._close_chooser()
+        await choosers.answer(self, found, paths, timeout)
+
+
+@contextlib.contextmanager
+def translated() -> Any:
+    """Turn what the browser and scripts raise into `BrowserError`s, in one place."""
+    try:
+        yield
+    except ScriptError as error:
+        where = f" (line {error.line})" if error.line is not None else ""
+        raise BrowserError("execution-failed", f"{error.message}{where}") from error
+    except DocumentGoneError as error:
+        message = "The page moved to another document while this ran; look at it and try again."
+        raise BrowserError("cancelled", message, outcome="unknown") from error
+    except CdpGone as error:
+        message = "The tab's page has ended; try again."
+        raise BrowserError("host-unavailable", message, outcome="unknown") from error
+    except CdpError as error:
+        raise BrowserError("execution-failed", f"The browser refused this: {error.message}") from error
