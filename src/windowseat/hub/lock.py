@@ -1,14 +1,21 @@
 """Locks between processes: a file that one process holds, with its pid in it.
 
 The kernel lets go of the lock when its holder ends, however it ends; the file stays and means
-nothing by itself.
+nothing by itself. These are open-file-description locks (fcntl(2)): unlike flock(2)'s they can be
+asked about without being taken, so that asking never makes a start fail.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import struct
 from pathlib import Path
+from typing import Final
+
+# `struct flock` of 64-bit Linux: type, whence, start, length, pid; length 0 is the whole file.
+_FLOCK: Final = struct.Struct("hhqqi4x")
+_WHOLE_FILE: Final = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
 class HeldLock:
@@ -37,8 +44,8 @@ def try_lock(path: Path) -> HeldLock | None:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
+    except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: held
         os.close(descriptor)
         return None
     try:
@@ -60,12 +67,10 @@ def holder_of(path: Path) -> int | None:
     except OSError:
         return None
     try:
-        # A shared lock, so that two processes that only ask do not hinder each other.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
+        if _FLOCK.unpack(answer)[0] == fcntl.F_UNLCK:
+            return None
         text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
         return int(text) if text.isdigit() else 0
-    else:
-        return None
     finally:
         os.close(descriptor)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from windowseat.errors import Refusal
 from windowseat.rules.ids import Entry, Kind, Operation
@@ -45,6 +45,10 @@ CREATE TABLE history (
 ) WITHOUT ROWID;
 CREATE INDEX history_by_time ON history (visited_at);
 """
+
+_TAB: Final = (
+    "id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, used_at"
+)
 
 
 @dataclass(frozen=True)
@@ -146,29 +150,13 @@ class Store:
     # -- tabs ------------------------------------------------------------------------------
 
     def tabs(self) -> list[StoredTab]:
-        rows = self._db.execute(
-            "SELECT id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, "
-            "used_at FROM tab ORDER BY opened_at, id"
-        )
-        return [
-            StoredTab(
-                Entry(
-                    id=row[0],
-                    target=row[1],
-                    tab_id=row[2],
-                    url=row[3],
-                    session=row[6],
-                    opener=row[7],
-                    asleep=bool(row[8]),
-                    closing_until=0.0 if row[9] else None,
-                ),
-                title=row[4],
-                icon=row[5],
-                opened_at=row[10],
-                used_at=row[11],
-            )
-            for row in rows
-        ]
+        """All tabs that have not ended, the oldest first."""
+        rows = self._db.execute(f"SELECT {_TAB} FROM tab ORDER BY opened_at, id")
+        return [_stored_tab(row) for row in rows]
+
+    def tab(self, id: str) -> StoredTab | None:
+        row = self._db.execute(f"SELECT {_TAB} FROM tab WHERE id = ?", (id,)).fetchone()
+        return None if row is None else _stored_tab(row)
 
     def save_entry(self, entry: Entry) -> None:
         """Insert or update what `rules.ids` knows of a tab; its address only on insert."""
@@ -290,6 +278,21 @@ class Store:
     def visits(self, limit: int) -> list[Visit]:
         rows = self._db.execute("SELECT * FROM history ORDER BY visited_at DESC LIMIT ?", (limit,))
         return [Visit(*row) for row in rows]
+
+
+def _stored_tab(row: tuple[Any, ...]) -> StoredTab:
+    id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, used_at = row
+    entry = Entry(
+        id=id,
+        target=target,
+        tab_id=tab_id,
+        url=url,
+        session=session,
+        opener=opener,
+        asleep=bool(asleep),
+        closing_until=0.0 if closing else None,  # the Undo starts anew with the hub
+    )
+    return StoredTab(entry, title=title, icon=icon, opened_at=opened_at, used_at=used_at)
 
 
 def _open(path: Path) -> sqlite3.Connection:

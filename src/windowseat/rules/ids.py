@@ -119,7 +119,7 @@ class Connected:
 
 @dataclass(frozen=True)
 class Mapped:
-    """The bridge described the unclaimed targets after `Connected`; those it could not are left out."""
+    """The bridge described the targets after `Connected`; those it could not are left out."""
 
     described: Mapping[str, Described]
 
@@ -181,6 +181,15 @@ class SpareTaken:
 
 
 @dataclass(frozen=True)
+class Numbered:
+    """The bridge told the browser's own number of a tab; nothing where the id or target has changed."""
+
+    id: str
+    target: str
+    tab_id: int
+
+
+@dataclass(frozen=True)
 class ClosedForEveryone:
     """A person or a session closes a tab; its page goes at once, its id after the Undo."""
 
@@ -210,6 +219,7 @@ Event = (
     | Done
     | Failed
     | SpareTaken
+    | Numbered
     | ClosedForEveryone
     | Reopened
     | AlarmRang
@@ -253,7 +263,7 @@ class SaveInstance:
 
 @dataclass(frozen=True)
 class DescribeAll:
-    """Ask the bridge for all unclaimed targets and feed `Mapped`."""
+    """Ask the bridge for all targets and feed `Mapped`."""
 
 
 @dataclass(frozen=True)
@@ -361,6 +371,8 @@ class Ids:
                 return self._failed(id, end)
             case SpareTaken(entry):
                 return self._spare_taken(entry)
+            case Numbered(id, target, tab_id):
+                return self._numbered(id, target, tab_id)
             case ClosedForEveryone(id):
                 return self._closed(id, now)
             case Reopened(entry):
@@ -447,6 +459,11 @@ class Ids:
             return []
         self.mapped = True
         effects: list[Effect] = []
+        for entry in list(self.entries.values()):
+            what = described.get(entry.target) if entry.target is not None else None
+            if what is not None and (what.tab_id, what.discarded) != (entry.tab_id, entry.asleep):
+                there = self._put(replace(entry, tab_id=what.tab_id, asleep=what.discarded))
+                effects.append(SaveEntry(there))
         for operation in list(self.operations.values()):
             effects += self._settle(operation, described)
         for target in list(self.unclaimed):
@@ -462,7 +479,7 @@ class Ids:
         if entry is None:
             return effects  # the spare's: a spare that came is told by its address
         if entry.target is not None and operation.kind in (Kind.SLEEP, Kind.WAKE):
-            # The old target is still there: the browser was not asked, or changed it in place.
+            # The old target is still there; whether it sleeps was just described.
             return effects
         found = self._find_again(entry, described)
         if found is not None:
@@ -590,6 +607,9 @@ class Ids:
         there = event.target is None or event.target == entry.target
         if event.target is not None and self.unclaimed.pop(event.target, None) is not None:
             there = True
+        if event.target is not None and event.target == self.spare:
+            there, self.spare = True, None
+            effects.append(SaveSpare(None))
         entry = replace(
             entry,
             target=event.target,
@@ -629,6 +649,12 @@ class Ids:
         entry = self._put(replace(entry, target=self.spare))
         self.spare = None
         return [SaveEntry(entry), SaveSpare(None), Rebound(entry), ListChanged()]
+
+    def _numbered(self, id: str, target: str, tab_id: int) -> list[Effect]:
+        entry = self.entries.get(id)
+        if entry is None or entry.target != target:
+            return []
+        return [SaveEntry(self._put(replace(entry, tab_id=tab_id)))]
 
     # -- ends ------------------------------------------------------------------------------
 

@@ -1,0 +1,185 @@
+"""The hub's line to the browser: one pipe at a time, taken from the keeper, mapped, lost, taken again.
+
+Everything of the hub goes through one browser-target session, so that one detach removes it. Other
+rooms see `root` and `bridge`, which are None while no browser is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from windowseat.chromium.bridge import Bridge, BridgeTab
+from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout, Connection
+from windowseat.chromium.keeper_client import Browser as BrowserProcess
+from windowseat.chromium.keeper_client import KeeperClient
+from windowseat.errors import BrowserError
+from windowseat.hub.targets import Targets
+from windowseat.rules import ids
+from windowseat.rules.ids import Described, Seen
+
+log = logging.getLogger(__name__)
+
+PAGES_ONLY: Final = [{"type": "page"}]
+CALL_FAILURES: Final = (CdpError, CdpGone, CdpTimeout)
+BRIDGE_PATIENCE: Final = 10.0
+
+
+class BrowserLink:
+    """Connects, maps, and connects again; `connected` is set while the browser answers.
+
+    Attributes:
+        root: the hub's browser-target session.
+        bridge: the bridge extension, None where this browser refuses it.
+        process: the browser's process as the keeper told it.
+        failure: why no browser is there, once the keeper gave up.
+    """
+
+    def __init__(self, keeper: KeeperClient, targets: Targets, extension: Path) -> None:
+        self._keeper = keeper
+        self._targets = targets
+        self._extension = extension
+        self.connected = asyncio.Event()
+        self.connection: Connection | None = None
+        self.root: CdpSession | None = None
+        self.bridge: Bridge | None = None
+        self.process: BrowserProcess | None = None
+        self.info_changed: Callable[[str, str, str], None] = lambda target, url, title: None
+        self.bridge_came: Callable[[Bridge], None] = lambda bridge: None
+
+    async def run(self) -> None:
+        """Keep a connection until cancelled. A lost pipe is followed by the keeper's next browser."""
+        process: BrowserProcess | None = self._keeper.browser
+        while True:
+            if process is None:
+                process = await self._keeper.next_browser()
+            try:
+                await self._serve(process)
+            except CALL_FAILURES:
+                log.exception("the browser did not answer; waiting for the next one")
+            process = None
+
+    async def wait_connected(self, timeout: float) -> CdpSession:
+        """The root session, once the browser is there.
+
+        Raises:
+            BrowserError: "host-unavailable" when it does not come in time (seconds).
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                await self.connected.wait()
+        except TimeoutError:
+            raise BrowserError(
+                "host-unavailable", "The browser is not there; it is being started again. Try once more."
+            ) from None
+        if self.root is None:
+            raise BrowserError("host-unavailable", "The browser has just ended. Try once more.")
+        return self.root
+
+    # -- one connection --------------------------------------------------------------------
+
+    async def _serve(self, process: BrowserProcess) -> None:
+        connection = Connection(process.read_fd, process.write_fd)
+        connection.start()
+        self.connection, self.process = connection, process
+        try:
+            await self._set_up(connection, process)
+            await connection.wait_closed()
+        finally:
+            self._clear()
+            connection.close()
+
+    async def _set_up(self, connection: Connection, process: BrowserProcess) -> None:
+        for former in process.former_roots:
+            connection.root.send("Target.detachFromTarget", {"sessionId": former})
+        root = await connection.attach_root()
+        if root.session_id is not None:
+            self._keeper.remember_roots([root.session_id])
+        self.root = root
+        self.bridge = await self._load_bridge(root)
+        self._targets.browser = self
+        root.on("Target.targetCreated", self._created)
+        root.on("Target.targetInfoChanged", self._info_changed)
+        root.on("Target.targetDestroyed", self._destroyed)
+        await root.call("Target.setDiscoverTargets", {"discover": True, "filter": PAGES_ONLY})
+        answer = await root.call("Target.getTargets", {"filter": PAGES_ONLY})
+        infos = answer["targetInfos"]
+        self._targets.feed(ids.Connected(process.instance, tuple(_seen(info) for info in infos)))
+        for info in infos:
+            self._info_changed({"targetInfo": info})
+        self.connected.set()
+
+    async def _load_bridge(self, root: CdpSession) -> Bridge | None:
+        try:
+            async with asyncio.timeout(BRIDGE_PATIENCE):
+                bridge = await Bridge.load(root, self._extension)
+        except (*CALL_FAILURES, BrowserError, TimeoutError) as failure:
+            log.warning("the bridge extension does not work in this browser: %s", failure)
+            return None
+        self.bridge_came(bridge)
+        return bridge
+
+    def _clear(self) -> None:
+        was_connected = self.connected.is_set()
+        self.connected.clear()
+        self.root = self.bridge = self.connection = self.process = None
+        self._targets.browser = None
+        if was_connected:
+            self._targets.feed(ids.Disconnected())
+
+    def _created(self, params: dict[str, Any]) -> None:
+        info = params["targetInfo"]
+        if self._targets.ids.connected:  # before that, `getTargets` tells of it
+            self._targets.feed(ids.TargetSeen(_seen(info)))
+            self._info_changed(params)
+
+    def _info_changed(self, params: dict[str, Any]) -> None:
+        info = params["targetInfo"]
+        self.info_changed(info["targetId"], info.get("url", ""), info.get("title", ""))
+
+    def _destroyed(self, params: dict[str, Any]) -> None:
+        if self._targets.ids.connected:
+            self._targets.feed(ids.TargetGone(params["targetId"]))
+
+    # -- what effects ask ------------------------------------------------------------------
+
+    async def describe(self, target: str) -> Described:
+        """What the bridge knows of a target; empty where it knows nothing or is not there."""
+        bridge = self.bridge
+        if bridge is None:
+            return Described()
+        with contextlib.suppress(*CALL_FAILURES, BrowserError, TimeoutError):
+            found = await bridge.describe(target)
+            if found is not None:
+                return _described(found)
+        return Described()
+
+    async def describe_all(self) -> dict[str, Described]:
+        """`describe` for every target, in one question."""
+        bridge = self.bridge
+        if bridge is None:
+            return {}
+        with contextlib.suppress(*CALL_FAILURES, BrowserError, TimeoutError):
+            return {target: _described(tab) for target, tab in (await bridge.tabs()).items()}
+        return {}
+
+    async def close_target(self, target: str) -> None:
+        """Ask for the end of a page; that it went comes back as an event."""
+        root = self.root
+        if root is not None:
+            with contextlib.suppress(*CALL_FAILURES):
+                await root.call("Target.closeTarget", {"targetId": target})
+
+
+def _seen(info: dict[str, Any]) -> Seen:
+    return Seen(info["targetId"], info.get("url", ""), info.get("openerId"))
+
+
+def _described(tab: BridgeTab) -> Described:
+    return Described(
+        tab_id=tab.tab_id, discarded=tab.discarded, replaces=tab.replaces, opener_tab=tab.opener
+    )
