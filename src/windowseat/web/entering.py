@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from windowseat.web.admission import COOKIE_SECONDS, Admission, NotAdmittedError, StoreError
+from windowseat.web.failures import error_response
 from windowseat.web.origins import Origins
 from windowseat.web.static_files import STATIC, dress, page
 
@@ -132,8 +133,3 @@ async def read_object(request: Request) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise HTTPException(400, "The body must be a JSON object.")
     return found
-
-
-def error_response(status: int, code: str, message: str, retryable: bool = False) -> Response:
-    """The shape of every failure: `{"error":{"code","message","retryable"}}`."""
-    return JSONResponse({"error": {"code": code, "message": message, "retryable": retryable}}, status)

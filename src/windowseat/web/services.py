@@ -25,22 +25,22 @@ class HubDoor(Protocol):
     def tabs(self) -> Mapping[str, Tab]:
         """Every tab that has not ended, by id."""
 
-    async def open(self, url: str, session: str | None = None) -> Tab:
+    async def open(self, url: str, /, session: str | None = None) -> Tab:
         """Open a tab at an address."""
 
-    async def close(self, tab_id: str) -> None:
+    async def close(self, tab_id: str, /) -> Tab:
         """Close a tab for everyone; it stays listed for its Undo."""
 
-    async def restore(self, tab_id: str) -> Tab:
+    async def restore(self, tab_id: str, /) -> Tab:
         """Undo a close, or reopen a tab that ended within the day."""
 
-    async def sleep(self, tab_id: str) -> Tab:
+    async def sleep(self, tab_id: str, /) -> Tab:
         """Put a tab's page away."""
 
-    async def wake(self, tab_id: str) -> Tab:
+    async def wake(self, tab_id: str, /) -> Tab:
         """Bring a sleeping tab's page back."""
 
-    async def session_window(self, name: str) -> Tab:
+    async def session_window(self, name: str, /) -> Tab:
         """The session's tab, made if it has none."""
 
     def closed(self) -> Sequence[ClosedTab]:
@@ -52,14 +52,14 @@ class HubDoor(Protocol):
     async def memory(self) -> Mapping[str, int]:
         """Private memory in bytes by tab id, as far as the browser tells."""
 
-    def subscribe(self, callback: Callable[[HubEvent], None]) -> Callable[[], None]:
+    def subscribe(self, callback: Callable[[HubEvent], None], /) -> Callable[[], None]:
         """Hear of every change; answers `stop`."""
 
 
 class ThumbnailsDoor(Protocol):
     """Small live pictures of tabs, shared by everybody who looks at the Launchpad."""
 
-    def watch(self, tab_id: str, callback: Callable[[bytes], None]) -> Callable[[], None]:
+    def watch(self, tab_id: str, callback: Callable[[bytes], None], /) -> Callable[[], None]:
         """Call `callback(jpeg)` at each new picture of a tab; answers `stop`."""
 
 
@@ -70,7 +70,7 @@ class ViewsDoor(Protocol):
     def thumbnails(self) -> ThumbnailsDoor:
         """Where small pictures come from."""
 
-    def viewers(self, tab_id: str) -> Sequence[Person]:
+    def viewers(self, tab_id: str, /) -> Sequence[Person]:
         """Who has this tab's view open now."""
 
 
@@ -87,10 +87,10 @@ class KernelsDoor(Protocol):
     async def execute(self, session: str, code: str, timeout_s: float) -> ExecutedDoor:
         """Run a cell. Raises `BrowserError`, for example "not-allowed" where code mode is off."""
 
-    async def reset(self, session: str) -> None:
+    async def reset(self, session: str, /) -> None:
         """End the session's kernel."""
 
-    def alive(self, session: str) -> bool:
+    def alive(self, session: str, /) -> bool:
         """Whether the session's agent counts as alive (contract C5)."""
 
 
