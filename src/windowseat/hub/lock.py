@@ -42,12 +42,31 @@ def try_lock(path: Path) -> HeldLock | None:
     Raises:
         OSError: the file cannot be made or written.
     """
+    return _take(path, fcntl.F_OFD_SETLK)
+
+
+def wait_lock(path: Path) -> HeldLock:
+    """Take the lock as `try_lock`, waiting for it. The caller bounds the wait by a signal that raises.
+
+    Raises:
+        OSError: the file cannot be made or written.
+    """
+    lock = _take(path, fcntl.F_OFD_SETLKW)
+    if lock is None:
+        raise OSError(f"the kernel would not wait for the lock {path}")
+    return lock
+
+
+def _take(path: Path, command: int) -> HeldLock | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
+        fcntl.fcntl(descriptor, command, _WHOLE_FILE)
     except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: held
         os.close(descriptor)
         return None
+    except BaseException:
+        os.close(descriptor)
+        raise
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

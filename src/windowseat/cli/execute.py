@@ -1,0 +1,63 @@
+"""`windowseat exec` and `windowseat mcp`: agents' ways in by the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from windowseat.cli.call import Call
+from windowseat.cli.say import say, show, show_json
+from windowseat.errors import Refusal
+
+# A cell's own limit, and then the hub's time to interrupt it, kill it and answer.
+_OVER_THE_CELL = 15.0
+
+
+def execute(call: Call) -> int:
+    """Run code in the session's kernel; 0 only if it ran to its end."""
+    body = {"code": _code(call), "timeout_s": call.args.timeout}
+    path = f"/hub/v1/sessions/{call.session}/execute"
+    result: dict[str, Any] = call.hub.request("POST", path, body, timeout=call.args.timeout + _OVER_THE_CELL)
+    if call.json:
+        show_json(result)
+    else:
+        _show(result)
+    return 0 if result["ok"] else 1
+
+
+def mcp(_call: Call) -> int:
+    """Serve MCP on stdin and stdout until the agent goes."""
+    from windowseat.agents.mcp_server import main
+
+    return main()
+
+
+def _code(call: Call) -> str:
+    given, file = call.args.code, call.args.file
+    if (given is None) == (file is None):
+        raise Refusal(
+            "bad-usage", "Give the code in one way.", "windowseat exec -e CODE, or a FILE, or - for stdin"
+        )
+    if given is not None:
+        return str(given)
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Refusal(
+            "bad-usage", f"{file} cannot be read: {error.strerror}.", "Name a file with Python code."
+        ) from None
+    except UnicodeDecodeError:
+        raise Refusal("bad-usage", f"{file} is not UTF-8 text.", "Name a file with Python code.") from None
+
+
+def _show(result: dict[str, Any]) -> None:
+    if text := result.get("text"):
+        show(text.rstrip("\n"))
+    for image in result.get("images") or []:
+        say(f"image: {image}")
+    error = result.get("error")
+    if error and str(error.get("message")) not in (result.get("text") or ""):
+        say(f"windowseat: {error['message']}")
+    if result.get("state_lost"):
+        say("The session's names are lost: its kernel was ended.")

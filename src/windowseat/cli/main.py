@@ -1,0 +1,59 @@
+"""The entry of the command line: parse, call the command's handler, turn failures into exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from windowseat.cli.call import Call
+from windowseat.cli.parser import make_parser
+from windowseat.cli.say import say, say_refusal, show_json
+from windowseat.errors import BrowserError, Refusal
+
+FAILED: Final = 1
+# What a shell says of a program that SIGINT ended.
+INTERRUPTED: Final = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = make_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    call = Call(args)
+    try:
+        return _handler(args.handler)(call)
+    except Refusal as refusal:
+        _show_error(call, refusal.code, refusal.message, retryable=False)
+        say_refusal(refusal)
+        return refusal.exit_code
+    except BrowserError as error:
+        _show_error(call, error.code, error.message, retryable=error.retryable)
+        say(f"windowseat: {error.message}")
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has enough (`| head`); the interpreter must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _handler(name: str) -> Callable[[Call], int]:
+    module, _, function = name.partition(":")
+    found: Callable[[Call], int] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def _show_error(call: Call, code: str, message: str, *, retryable: bool) -> None:
+    if call.json:
+        show_json({"error": {"code": code, "message": message, "retryable": retryable}})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
