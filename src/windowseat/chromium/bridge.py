@@ -1,0 +1,410 @@
+"""What the bridge extension gives the hub: the map of tabs, sleep, reopening, memory, news of tabs.
+
+The extension is loaded over the pipe and spoken to by evaluating in its service worker, so nothing
+but the owner of the pipe reaches it. A worker that was stopped comes back under the same session;
+one that does not answer is loaded again. The facts this rests on are in docs/decisions/0002.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
+from windowseat.errors import BrowserError
+
+log = logging.getLogger(__name__)
+
+LOAD_TIMEOUT: Final = 8.0
+ATTACH_TIMEOUT: Final = 1.0
+READY_TIMEOUT: Final = 3.0
+CALL_TIMEOUT: Final = 3.0
+CHANGE_TIMEOUT: Final = 10.0
+POLL_EVERY: Final = 0.02
+# How long a new worker is waited for before one that was there already is taken.
+NEW_WORKER_WITHIN: Final = 1.5
+
+OFFERS: Final = ("memory", "sleep", "reopening", "map", "events")
+WORKERS_ONLY: Final = [{"type": "service_worker"}]
+
+
+@dataclass(frozen=True)
+class BridgeTab:
+    """One tab as Chromium's own tab strip knows it.
+
+    Attributes:
+        tab_id: `chrome.tabs` id; it changes when the tab falls asleep.
+        window_id: id of its window.
+        discarded: whether it sleeps.
+        audible: whether it makes sound.
+        title, url: cut to 256 and 2,048 UTF-16 units.
+        icon: address of its icon, at most 32 KiB, else "".
+        opener: tab id of the tab that opened it.
+        replaces: the tab id whose place it took when it fell asleep.
+    """
+
+    tab_id: int
+    window_id: int
+    discarded: bool
+    audible: bool
+    title: str
+    icon: str
+    url: str
+    opener: int | None = None
+    replaces: int | None = None
+
+
+@dataclass(frozen=True)
+class ClosedEntry:
+    """A tab that Chromium can reopen with its history; `at` is in seconds since 1970."""
+
+    session_id: str
+    url: str
+    title: str
+    at: float
+
+
+@dataclass(frozen=True)
+class TabUpdated:
+    """Something of a tab changed; None where it did not. `status`: "loading", "complete", "unloaded"."""
+
+    tab_id: int
+    title: str | None = None
+    icon: str | None = None
+    url: str | None = None
+    status: str | None = None
+    audible: bool | None = None
+    discarded: bool | None = None
+
+
+@dataclass(frozen=True)
+class TabReplaced:
+    """A tab fell asleep: tab id `removed` is `added` from now on."""
+
+    added: int
+    removed: int
+
+
+BridgeEvent = TabUpdated | TabReplaced
+
+
+class Bridge:
+    """The loaded extension. Made by `Bridge.load`; ends with the root session it was loaded through.
+
+    Every call raises `BrowserError`: "unsupported" where this browser lacks the function,
+    "not-found" where the tab or entry is gone, "host-unavailable" when the browser or the extension
+    ended, "timeout", and "execution-failed" with Chromium's own words.
+
+    Attributes:
+        offers: for each of "memory", "sleep", "reopening", "map" and "events", whether it works here.
+    """
+
+    def __init__(self, root: CdpSession, folder: Path) -> None:
+        self._root = root
+        self._folder = folder
+        self._address = f"chrome-extension://{extension_id(folder)}/"
+        self._worker: CdpSession | None = None
+        self._loading = asyncio.Lock()
+        self._loads = 0
+        self._listeners: list[Callable[[BridgeEvent], None]] = []
+        self._greeted = asyncio.Event()
+        self._refresh: asyncio.Task[None] | None = None
+        self.offers: dict[str, bool] = dict.fromkeys(OFFERS, False)
+
+    @classmethod
+    async def load(cls, root: CdpSession, folder: Path) -> Bridge:
+        """Load the extension (again, where a former hub did) and wait until it answers.
+
+        Args:
+            root: the hub's browser-target session; everything is attached through it.
+            folder: the extension's folder.
+
+        Raises:
+            BrowserError: "unsupported" when this browser refuses it, "timeout" when it does not start.
+            CdpGone: the browser ended.
+        """
+        bridge = cls(root, folder)
+        try:
+            async with asyncio.timeout(LOAD_TIMEOUT):
+                await bridge._load()
+                bridge.offers |= await bridge._ask("offers", timeout=CALL_TIMEOUT)
+                bridge.offers["events"] = await bridge._hears()
+        except TimeoutError:
+            raise BrowserError(
+                "timeout", f"The bridge extension did not start within {LOAD_TIMEOUT:g} s."
+            ) from None
+        return bridge
+
+    def listen(self, callback: Callable[[BridgeEvent], None]) -> Callable[[], None]:
+        """Call `callback(event)` for what happens to tabs; returns a function that stops it.
+
+        After the extension's worker was away, a `TabUpdated` with everything comes for each tab.
+        """
+        self._listeners.append(callback)
+
+        def stop() -> None:
+            if callback in self._listeners:
+                self._listeners.remove(callback)
+
+        return stop
+
+    async def tabs(self) -> dict[str, BridgeTab]:
+        """All tabs by DevTools target id."""
+        found = await self._read("tabs", needs="map")
+        return {target: _tab(shown) for target, shown in found.items()}
+
+    async def describe(self, target: str) -> BridgeTab | None:
+        """The tab of a DevTools target, or None if there is none."""
+        found = await self._read("describe", target, needs="map")
+        return None if found is None else _tab(found)
+
+    async def discard(self, tab_id: int) -> int:
+        """Put a tab to sleep; returns its new tab id. Its target changes too, its window stays."""
+        return int(await self._change("discard", tab_id, needs="sleep"))
+
+    async def reload(self, tab_id: int) -> None:
+        """Load a tab again; this wakes a sleeping one under the same target and tab id."""
+        await self._change("reload", tab_id, needs="map")
+
+    async def move_to_window(self, tab_id: int) -> None:
+        """Give a tab a window of its own; target, tab id, attached sessions and the page stay."""
+        await self._change("moveToWindow", tab_id, needs="map")
+
+    async def recently_closed(self) -> list[ClosedEntry]:
+        """What can be reopened, the newest first, at most 25."""
+        found = await self._read("recentlyClosed", needs="reopening")
+        return [ClosedEntry(e["session"], e["url"], e["title"], float(e["at"])) for e in found]
+
+    async def restore(self, session_id: str) -> int:
+        """Reopen a closed tab with its history, in a window of its own; returns its tab id.
+
+        A window must be open, else "execution-failed".
+        """
+        return int(await self._change("restore", session_id, needs="reopening"))
+
+    async def memory(self) -> dict[int, int]:
+        """Private bytes by tab id, of tabs that have a process."""
+        found = await self._read("memory", needs="memory")
+        return {int(tab): int(size) for tab, size in found.items()}
+
+    # -- calls -----------------------------------------------------------------------------
+
+    async def _read(self, name: str, *args: Any, needs: str) -> Any:
+        """A call without effect: asked once more, of a freshly loaded worker, when it is not answered."""
+        self._need(needs)
+        before = self._loads
+        try:
+            return await self._ask(name, *args, timeout=CALL_TIMEOUT)
+        except (CdpTimeout, CdpGone, CdpError) as failure:
+            log.info("the bridge did not answer %s (%s); loading it again", name, failure)
+        await self._load_again(before)
+        return await self._final(name, *args)
+
+    async def _change(self, name: str, *args: Any, needs: str) -> Any:
+        """A call with an effect, which must not happen twice; a worker that is away is loaded first."""
+        self._need(needs)
+        before = self._loads
+        try:
+            await self._ask("offers", timeout=CALL_TIMEOUT)
+        except (CdpTimeout, CdpGone, CdpError):
+            await self._load_again(before)
+        return await self._final(name, *args)
+
+    async def _final(self, name: str, *args: Any) -> Any:
+        try:
+            return await self._ask(name, *args, timeout=CHANGE_TIMEOUT)
+        except CdpTimeout as failure:
+            raise BrowserError("timeout", f"The bridge: {failure}.", outcome="unknown") from failure
+        except (CdpGone, CdpError) as failure:
+            raise BrowserError(
+                "host-unavailable", f"The bridge extension ended: {failure}.", outcome="unknown"
+            ) from failure
+
+    def _need(self, offer: str) -> None:
+        if not self.offers[offer]:
+            raise BrowserError("unsupported", f"This browser's bridge extension has no {offer}.")
+
+    async def _ask(self, name: str, *args: Any, timeout: float) -> Any:
+        """Evaluate one call in the worker; raises the connection's errors as they are."""
+        worker = self._worker
+        if worker is None:
+            raise CdpGone("the bridge extension is not loaded")
+        words = ", ".join(json.dumps(value) for value in (name, *args))
+        answer = await worker.call(
+            "Runtime.evaluate",
+            {"expression": f"bridge({words})", "awaitPromise": True, "returnByValue": True},
+            timeout=timeout,
+        )
+        found = answer.get("result", {}).get("value")
+        if not isinstance(found, dict):
+            # The worker is there but its script is not: it is starting.
+            raise CdpGone("the bridge extension is not ready")
+        if "error" in found:
+            raise _failure(str(found["error"]))
+        return found["value"]
+
+    # -- loading ---------------------------------------------------------------------------
+
+    async def _load_again(self, before: int) -> None:
+        async with self._loading:
+            if self._loads != before:
+                return  # another call has done it meanwhile
+            try:
+                async with asyncio.timeout(LOAD_TIMEOUT):
+                    await self._load()
+            except (TimeoutError, CdpError, CdpTimeout, CdpGone) as failure:
+                raise BrowserError(
+                    "host-unavailable", f"The bridge extension does not come back: {failure}."
+                ) from failure
+        self._schedule_refresh()
+
+    async def _load(self) -> None:
+        before = set(await self._workers())
+        try:
+            await self._root.call("Extensions.loadUnpacked", {"path": str(self._folder)})
+        except CdpError as refused:
+            raise BrowserError(
+                "unsupported", f"This browser does not load the bridge extension: {refused.message}."
+            ) from refused
+        self._worker = await self._attach(before)
+        self._loads += 1
+
+    async def _attach(self, before: set[str]) -> CdpSession:
+        """Attach to the new worker. The former one may still be listed for a moment."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + NEW_WORKER_WITHIN
+        while True:
+            workers = await self._workers()
+            new = [target for target in workers if target not in before]
+            for target in new or (workers if loop.time() > patience else []):
+                worker = await self._try_worker(target)
+                if worker is not None:
+                    return worker
+            await asyncio.sleep(POLL_EVERY)
+
+    async def _workers(self) -> list[str]:
+        answer = await self._root.call("Target.getTargets", {"filter": WORKERS_ONLY})
+        infos = answer["targetInfos"]
+        return [info["targetId"] for info in infos if info["url"].startswith(self._address)]
+
+    async def _try_worker(self, target: str) -> CdpSession | None:
+        try:
+            worker = await self._root.attach(target, timeout=ATTACH_TIMEOUT)
+        except (CdpError, CdpTimeout):
+            return None
+        try:
+            # A promise that a half-made worker rejects is never answered: so ask plainly first.
+            await _wait_ready(worker)
+            worker.on("Runtime.bindingCalled", self._called)
+            worker.on("Runtime.executionContextCreated", lambda _: self._context_came(worker))
+            # No page can notice this one: it is the extension's own worker.
+            await worker.call("Runtime.enable", timeout=ATTACH_TIMEOUT)
+            await worker.call("Runtime.addBinding", {"name": "toHub"}, timeout=ATTACH_TIMEOUT)
+        except (CdpError, CdpTimeout, CdpGone) as failure:
+            log.info("a worker of the bridge went while it was asked: %s", failure)
+            self._root.detach(worker)
+            return None
+        return worker
+
+    async def _hears(self) -> bool:
+        self._greeted.clear()
+        try:
+            async with asyncio.timeout(ATTACH_TIMEOUT):
+                await self._ask("ping", timeout=CALL_TIMEOUT)
+                await self._greeted.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    # -- news ------------------------------------------------------------------------------
+
+    def _called(self, params: dict[str, Any]) -> None:
+        if params.get("name") != "toHub":
+            return
+        self._greeted.set()
+        for news in orjson.loads(params["payload"]):
+            if "replaces" in news:
+                self._tell(TabReplaced(news["tab"], news["replaces"]))
+            else:
+                self._tell(TabUpdated(news.pop("tab"), **news))
+
+    def _tell(self, event: BridgeEvent) -> None:
+        for listener in list(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener of the bridge failed")
+
+    def _context_came(self, worker: CdpSession) -> None:
+        # The first context comes with `Runtime.enable`, before the worker is taken; any later one
+        # says that it was stopped and started, and what happened in between is not known.
+        if worker is self._worker:
+            self._schedule_refresh()
+
+    def _schedule_refresh(self) -> None:
+        if self._refresh is None or self._refresh.done():
+            self._refresh = asyncio.create_task(self._tell_everything(), name="bridge: all tabs anew")
+
+    async def _tell_everything(self) -> None:
+        try:
+            if self._worker is not None:
+                await _wait_ready(self._worker)
+            found = await self._read("tabs", needs="map")
+        except (BrowserError, CdpTimeout, CdpGone, CdpError) as failure:
+            log.info("the bridge came back but does not answer: %s", failure)
+            return
+        for shown in found.values():
+            tab = _tab(shown)
+            self._tell(
+                TabUpdated(
+                    tab.tab_id, tab.title, tab.icon, tab.url, shown["status"], tab.audible, tab.discarded
+                )
+            )
+
+
+def extension_id(folder: Path) -> str:
+    """The id that Chromium gives the extension: the hash of its manifest's `key`, in letters a to p."""
+    key = base64.b64decode(json.loads((folder / "manifest.json").read_text())["key"])
+    return "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(key).hexdigest()[:32])
+
+
+async def _wait_ready(worker: CdpSession) -> None:
+    """Return once the worker's script has run; `CdpTimeout` after `READY_TIMEOUT`."""
+    question = {"expression": "typeof bridge === 'function'"}
+    deadline = asyncio.get_running_loop().time() + READY_TIMEOUT
+    while asyncio.get_running_loop().time() < deadline:
+        answer = await worker.call("Runtime.evaluate", question, timeout=ATTACH_TIMEOUT)
+        if answer.get("result", {}).get("value") is True:
+            return
+        await asyncio.sleep(POLL_EVERY)
+    raise CdpTimeout(f"the bridge's script did not start within {READY_TIMEOUT:g} s")
+
+
+def _tab(shown: dict[str, Any]) -> BridgeTab:
+    return BridgeTab(
+        tab_id=shown["tab"],
+        window_id=shown["window"],
+        discarded=shown["discarded"],
+        audible=shown["audible"],
+        title=shown["title"],
+        icon=shown["icon"],
+        url=shown["url"],
+        opener=shown["opener"],
+        replaces=shown["replaces"],
+    )
+
+
+def _failure(words: str) -> BrowserError:
+    # Chromium says "No tab with id: 7." and "Invalid session id: \"7\".".
+    if words.startswith(("No tab with id", "Invalid session id")):
+        return BrowserError("not-found", f"The browser has it no more: {words}")
+    return BrowserError("execution-failed", f"The browser refused: {words}")

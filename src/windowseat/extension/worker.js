@@ -1,0 +1,162 @@
+// The bridge: what the hub asks of chrome.*, and what it is told. Only the hub, over DevTools,
+// evaluates here; there are no listeners for pages, other extensions or the network.
+"use strict";
+
+// A page chooses its title, address and icon: none of them may become a burden for the hub.
+const TITLE_LIMIT = 256;
+const URL_LIMIT = 2048;
+const ICON_LIMIT = 32 * 1024;
+const REPLACED_LIMIT = 1000;
+// A page can rewrite its title hundreds of times a second; the hub is told of the last one.
+const GATHER_MS = 30;
+
+/** Tab ids by the id that took their place, in the order they were replaced. */
+const replaced = new Map();
+
+/** Changes that were not told yet, by tab id. */
+const changes = new Map();
+let timer = null;
+
+/** Cut to `limit` UTF-16 units, and made fit for JSON whatever a page put there. */
+function cut(text, limit) {
+  return String(text ?? "").slice(0, limit).toWellFormed();
+}
+
+function icon(url) {
+  return url && url.length <= ICON_LIMIT ? url.toWellFormed() : "";
+}
+
+function shown(tab) {
+  return {
+    tab: tab.id,
+    window: tab.windowId,
+    opener: tab.openerTabId ?? null,
+    discarded: tab.discarded,
+    audible: Boolean(tab.audible),
+    status: tab.status ?? "",
+    title: cut(tab.title, TITLE_LIMIT),
+    icon: icon(tab.favIconUrl),
+    url: cut(tab.url || tab.pendingUrl, URL_LIMIT),
+    replaces: replaced.get(tab.id) ?? null,
+  };
+}
+
+function tell(news) {
+  // The binding is there while a hub listens.
+  globalThis.toHub?.(JSON.stringify(news));
+}
+
+function tellChanges() {
+  clearTimeout(timer);
+  timer = null;
+  const news = [...changes].map(([tab, change]) => ({ tab, ...change }));
+  changes.clear();
+  if (news.length) tell(news);
+}
+
+chrome.tabs.onUpdated.addListener((tab, change) => {
+  const known = changes.get(tab) ?? {};
+  if (change.title !== undefined) known.title = cut(change.title, TITLE_LIMIT);
+  if (change.url !== undefined) known.url = cut(change.url, URL_LIMIT);
+  if (change.favIconUrl !== undefined) known.icon = icon(change.favIconUrl);
+  for (const name of ["status", "audible", "discarded"]) {
+    if (change[name] !== undefined) known[name] = change[name];
+  }
+  if (!Object.keys(known).length) return;
+  changes.set(tab, known);
+  timer ??= setTimeout(tellChanges, GATHER_MS);
+});
+
+chrome.tabs.onReplaced.addListener((added, removed) => {
+  tellChanges();
+  replaced.set(added, removed);
+  if (replaced.size > REPLACED_LIMIT) replaced.delete(replaced.keys().next().value);
+  tell([{ tab: added, replaces: removed }]);
+});
+
+chrome.tabs.onRemoved.addListener((tab) => {
+  changes.delete(tab);
+  replaced.delete(tab);
+});
+
+async function tabs() {
+  const [targets, all] = await Promise.all([chrome.debugger.getTargets(), chrome.tabs.query({})]);
+  const byId = new Map(all.map((tab) => [tab.id, tab]));
+  const found = {};
+  for (const target of targets) {
+    if (target.type === "page" && byId.has(target.tabId)) found[target.id] = shown(byId.get(target.tabId));
+  }
+  return found;
+}
+
+async function describe(id) {
+  const target = (await chrome.debugger.getTargets()).find((one) => one.id === id);
+  if (target?.tabId === undefined) return null;
+  return shown(await chrome.tabs.get(target.tabId));
+}
+
+async function discard(tab) {
+  const asleep = await chrome.tabs.discard(tab);
+  if (!asleep) throw new Error("The browser refuses to put this tab to sleep");
+  return asleep.id;
+}
+
+async function recentlyClosed() {
+  const entries = await chrome.sessions.getRecentlyClosed();
+  return entries.map((entry) => {
+    const one = entry.tab ?? entry.window;
+    const page = entry.tab ?? entry.window.tabs?.at(-1);
+    return {
+      session: one.sessionId,
+      url: cut(page?.url, URL_LIMIT),
+      title: cut(page?.title, TITLE_LIMIT),
+      at: entry.lastModified,
+    };
+  });
+}
+
+async function restore(session) {
+  const entry = await chrome.sessions.restore(session);
+  return (entry.tab ?? entry.window.tabs[0]).id;
+}
+
+/** Private bytes by tab id: a process that several tabs share is shared out evenly among them. */
+async function memory() {
+  const found = {};
+  const processes = await chrome.processes.getProcessInfo([], true);
+  for (const one of Object.values(processes)) {
+    const owners = new Set(one.tasks.map((task) => task.tabId).filter((tab) => tab !== undefined));
+    for (const tab of owners) {
+      found[tab] = (found[tab] ?? 0) + Math.round((one.privateMemory ?? 0) / owners.size);
+    }
+  }
+  return found;
+}
+
+/** All that the hub may call, by name. */
+const calls = {
+  tabs,
+  describe,
+  discard,
+  reload: async (tab) => void (await chrome.tabs.reload(tab)),
+  moveToWindow: async (tab) => (await chrome.windows.create({ tabId: tab, focused: false })).id,
+  recentlyClosed,
+  restore,
+  memory,
+  ping: async () => void tell([]),
+  offers: async () => ({
+    map: typeof chrome.debugger?.getTargets === "function",
+    sleep: typeof chrome.tabs?.discard === "function",
+    reopening: typeof chrome.sessions?.restore === "function",
+    memory: typeof chrome.processes?.getProcessInfo === "function",
+  }),
+};
+
+/** The one entrance: never rejects, so that an answer always comes back as JSON. */
+globalThis.bridge = async (name, ...args) => {
+  try {
+    return { value: (await calls[name](...args)) ?? null };
+  } catch (error) {
+    return { error: String(error?.message ?? error) };
+  }
+};

@@ -1,0 +1,218 @@
+"""The bridge extension in a real Chromium: what the hub asks of it, and how it survives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+import windowseat
+from support.chromium import RunningConnection, evaluate, open_page, running_chromium, serve_pages, wait_until
+from windowseat.chromium.bridge import Bridge, BridgeEvent, TabReplaced, TabUpdated
+from windowseat.chromium.connection import CdpSession
+from windowseat.errors import BrowserError
+
+FOLDER = Path(windowseat.__file__).parent / "extension"
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+PAGES: dict[str, str | bytes] = {
+    "/a": "<title>First</title><link rel=icon href=/i.png>a",
+    "/b": "<title>Second</title>b",
+    "/link": "<title>Link</title><a id=l href=/b target=_blank>open</a>",
+    "/i.png": PIXEL,
+}
+
+
+@pytest.fixture
+def base() -> Iterator[str]:
+    with serve_pages(PAGES) as address:
+        yield address
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[RunningConnection]:
+    async with running_chromium() as connection:
+        yield connection
+
+
+async def titled(page: CdpSession, title: str) -> bool:
+    return bool(await evaluate(page, f"document.title === {title!r} && document.readyState === 'complete'"))
+
+
+def target(page: CdpSession) -> str:
+    return str(page.target)  # type: ignore[attr-defined]
+
+
+async def go(page: CdpSession, url: str, title: str) -> None:
+    await page.call("Page.navigate", {"url": url})
+    await wait_until(lambda: titled(page, title))
+
+
+async def test_everything_is_offered_and_tabs_are_mapped(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    assert bridge.offers == dict.fromkeys(("memory", "sleep", "reopening", "map", "events"), True)
+    assert await bridge.tabs() == {}
+    page = await open_page(root, base + "/a")
+    tab = (await bridge.tabs())[target(page)]
+    assert (tab.title, tab.url, tab.discarded, tab.replaces) == ("First", base + "/a", False, None)
+    assert await bridge.describe(target(page)) is not None
+    assert await bridge.describe("no such target") is None
+    sizes = await bridge.memory()
+    assert sizes[tab.tab_id] > 1024 * 1024
+
+
+async def test_a_tab_sleeps_and_wakes_with_its_history(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    events: list[BridgeEvent] = []
+    bridge.listen(events.append)
+    page = await open_page(root, base + "/a")
+    await go(page, base + "/b", "Second")
+    before = (await bridge.tabs())[target(page)]
+    asleep_id = await bridge.discard(before.tab_id)
+    asleep_target, asleep = next(iter((await bridge.tabs()).items()))
+    assert asleep.tab_id == asleep_id != before.tab_id
+    assert asleep_target != target(page) and page.closed
+    assert asleep.discarded and asleep.replaces == before.tab_id and asleep.window_id == before.window_id
+    assert TabReplaced(asleep_id, before.tab_id) in events
+    await bridge.reload(asleep_id)
+    woken = await root.attach(asleep_target)
+    await wait_until(lambda: titled(woken, "Second"))
+    history = await woken.call("Page.getNavigationHistory")
+    assert [entry["url"] for entry in history["entries"]] == [base + "/a", base + "/b"]
+    awake = (await bridge.tabs())[asleep_target]
+    assert awake.tab_id == asleep_id and not awake.discarded
+
+
+async def test_a_closed_tab_comes_back_with_its_history(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    await open_page(root)
+    page = await open_page(root, base + "/a")
+    await go(page, base + "/b", "Second")
+    await root.call("Target.closeTarget", {"targetId": target(page)})
+    closed = await wait_until(bridge.recently_closed)
+    assert (closed[0].url, closed[0].title) == (base + "/b", "Second")
+    tab_id = await bridge.restore(closed[0].session_id)
+    found = [name for name, tab in (await bridge.tabs()).items() if tab.tab_id == tab_id]
+    again = await root.attach(found[0])
+    await wait_until(lambda: titled(again, "Second"))
+    history = await again.call("Page.getNavigationHistory")
+    assert [entry["url"] for entry in history["entries"]] == [base + "/a", base + "/b"]
+    windows = [tab.window_id for tab in (await bridge.tabs()).values()]
+    assert len(set(windows)) == len(windows) == 2
+
+
+async def test_a_link_to_a_new_tab_moves_to_a_window_with_its_page(
+    browser: RunningConnection, base: str
+) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    page = await open_page(root, base + "/link")
+    await page.call("Runtime.evaluate", {"expression": "l.click()", "userGesture": True})
+    await wait_until(lambda: _second(bridge, page))
+    opened_target, opened = (await _second(bridge, page))[0]
+    mine = (await bridge.tabs())[target(page)]
+    assert opened.window_id == mine.window_id and opened.opener == mine.tab_id
+    opened_page = await root.attach(opened_target)
+    await wait_until(lambda: titled(opened_page, "Second"))
+    await evaluate(opened_page, "window.mark = 42")
+    await bridge.move_to_window(opened.tab_id)
+    moved = (await bridge.tabs())[opened_target]
+    assert moved.tab_id == opened.tab_id and moved.window_id != mine.window_id
+    assert await evaluate(opened_page, "[window.mark, document.visibilityState]") == [42, "visible"]
+
+
+async def _second(bridge: Bridge, page: CdpSession) -> list[object]:
+    return [item for item in (await bridge.tabs()).items() if item[0] != target(page)]
+
+
+async def test_news_of_a_noisy_title_are_cut_and_gathered(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    events: list[TabUpdated] = []
+    bridge.listen(lambda event: events.append(event) if isinstance(event, TabUpdated) else None)
+    page = await open_page(root, base + "/a")
+    await wait_until(lambda: any(event.icon == base + "/i.png" for event in events), what="the icon")
+    events.clear()
+    await evaluate(page, "for (let i = 0; i < 500; i++) document.title = i + 'x'.repeat(3e5) + '\\ud800'")
+    await wait_until(lambda: any((event.title or "").startswith("499x") for event in events))
+    assert all(len(event.title or "") <= 256 for event in events)
+    assert len(events) < 100
+    await evaluate(page, "history.pushState(0, '', '#' + 'y'.repeat(1e6)); document.title = '\\ud800 done'")
+    await wait_until(lambda: any((event.title or "").endswith(" done") for event in events))
+    assert len((await bridge.tabs())[target(page)].url) == 2048
+
+
+async def test_a_second_hub_loads_it_again_and_pages_stay(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    first = await Bridge.load(root, FOLDER)
+    page = await open_page(browser, base + "/a")
+    await evaluate(page, "window.mark = 7")
+    tab = (await first.tabs())[target(page)]
+    browser.root.send("Target.detachFromTarget", {"sessionId": root.session_id})
+    second = await Bridge.load(await browser.attach_root(), FOLDER)
+    events: list[BridgeEvent] = []
+    second.listen(events.append)
+    assert (await second.tabs())[target(page)].tab_id == tab.tab_id
+    assert await evaluate(page, "window.mark") == 7
+    await evaluate(page, "document.title = 'Changed'")
+    await wait_until(lambda: TabUpdated(tab.tab_id, title="Changed") in events)
+
+
+async def worker_pid(bridge: Bridge) -> int:
+    worker = bridge._worker
+    assert worker is not None
+    found = await evaluate(worker, "chrome.processes.getProcessInfo([], false)")
+    return next(int(one["osProcessId"]) for one in found.values() if one["type"] == "service_worker")
+
+
+async def test_a_killed_worker_comes_back_and_tells_all(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    page = await open_page(root, base + "/a")
+    events: list[BridgeEvent] = []
+    bridge.listen(events.append)
+    os.kill(await worker_pid(bridge), signal.SIGKILL)
+    tab = (await asyncio.wait_for(bridge.tabs(), 15))[target(page)]
+    assert tab.title == "First"
+    await wait_until(
+        lambda: any(isinstance(e, TabUpdated) and e.title == "First" for e in events), what="all tabs anew"
+    )
+    assert await asyncio.wait_for(bridge.discard(tab.tab_id), 15) != tab.tab_id
+
+
+async def test_refusals_have_codes(browser: RunningConnection) -> None:
+    bridge = await Bridge.load(await browser.attach_root(), FOLDER)
+    for call in (bridge.discard(12345), bridge.reload(12345), bridge.restore("12345")):
+        with pytest.raises(BrowserError) as refused:
+            await call
+        assert refused.value.code in ("not-found", "execution-failed")
+    bridge.offers["sleep"] = False
+    with pytest.raises(BrowserError) as lacking:
+        await bridge.discard(12345)
+    assert lacking.value.code == "unsupported"
+
+
+async def test_a_browser_that_refuses_extensions_says_so(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text((FOLDER / "manifest.json").read_text())
+    async with running_chromium(extra=("--disable-extensions",)) as connection:
+        with pytest.raises(BrowserError) as refused:
+            await Bridge.load(await connection.attach_root(), FOLDER)
+    assert refused.value.code in ("unsupported", "timeout")
+
+
+def test_no_page_can_reach_the_extension() -> None:
+    import json
+
+    manifest = json.loads((FOLDER / "manifest.json").read_text())
+    assert manifest["externally_connectable"] == {}
+    assert "web_accessible_resources" not in manifest and "content_scripts" not in manifest
+    assert "onMessageExternal" not in (FOLDER / "worker.js").read_text()
