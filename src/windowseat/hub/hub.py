@@ -73,9 +73,13 @@ class Hub:
         self._size = size
         self._load_tabs()
         self._targets = Targets(self._store, self, self._tasks)
-        self._link = BrowserLink(keeper, self._targets, extension)
-        self._link.info_changed = self._info_changed
-        self._link.bridge_came = self._bridge_came
+        self._link = BrowserLink(
+            keeper,
+            self._targets,
+            extension,
+            info_changed=self._info_changed,
+            bridge_came=self._bridge_came,
+        )
         self._pages = Pages(self._link, self._tasks, came=self._page_came, heard=self._page_event)
         self._windows = Windows(self._link, headed=headed)
         self._faces = Faces(self._store, self.tabs, self._face_changed)
@@ -104,6 +108,7 @@ class Hub:
     async def aclose(self) -> None:
         """Stop all work and close the store; the browser and its tabs stay."""
         self._targets.close()
+        self._moves.close_timers()
         await self._tasks.aclose()
         self._faces.close()
         self._store.close()
@@ -196,7 +201,9 @@ class Hub:
         """
         tab = self._tab(id)
         if tab.closes_at is not None:
-            raise BrowserError("no-such-tab", f"Tab {id} was closed. `windowseat restore {id}` brings it back.")
+            raise BrowserError(
+                "no-such-tab", f"Tab {id} was closed. `windowseat restore {id}` brings it back."
+            )
         if tab.asleep:
             await self._moves.wake(id)
         await self._link.wait_connected(10.0)
@@ -343,6 +350,8 @@ class Hub:
         """A list taken now would differ."""
         self._refresh_targets()
         self._list.changed()
+        if self._targets.ids.mapped and self._targets.ids.spare is None:
+            self._moves.want_spare()
 
     def _bind(self, entry: Entry) -> None:
         former = self._attached.get(entry.id)
@@ -386,7 +395,7 @@ class Hub:
             tab.audible = event.audible
             self._tell(TabsChanged(frozenset({entry.id})))
 
-    def _info_changed(self, target: str, url: str, title: str) -> None:
+    def _info_changed(self, target: str, url: str) -> None:
         entry = self._targets.ids.of_target(target)
         if entry is not None and not entry.asleep:
             self._faces.show(entry.id, url=url)

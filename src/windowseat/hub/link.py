@@ -39,7 +39,16 @@ class BrowserLink:
         failure: why no browser is there, once the keeper gave up.
     """
 
-    def __init__(self, keeper: KeeperClient, targets: Targets, extension: Path) -> None:
+    def __init__(
+        self,
+        keeper: KeeperClient,
+        targets: Targets,
+        extension: Path,
+        *,
+        info_changed: Callable[[str, str], None],
+        bridge_came: Callable[[Bridge], None],
+    ) -> None:
+        """`info_changed(target, url)` for each new address, `bridge_came` for each new extension."""
         self._keeper = keeper
         self._targets = targets
         self._extension = extension
@@ -48,8 +57,8 @@ class BrowserLink:
         self.root: CdpSession | None = None
         self.bridge: Bridge | None = None
         self.process: BrowserProcess | None = None
-        self.info_changed: Callable[[str, str, str], None] = lambda target, url, title: None
-        self.bridge_came: Callable[[Bridge], None] = lambda bridge: None
+        self._info_changed = info_changed
+        self._bridge_came = bridge_came
 
     async def run(self) -> None:
         """Keep a connection until cancelled. A lost pipe is followed by the keeper's next browser."""
@@ -103,14 +112,14 @@ class BrowserLink:
         self.bridge = await self._load_bridge(root)
         self._targets.browser = self
         root.on("Target.targetCreated", self._created)
-        root.on("Target.targetInfoChanged", self._info_changed)
+        root.on("Target.targetInfoChanged", self._told)
         root.on("Target.targetDestroyed", self._destroyed)
         await root.call("Target.setDiscoverTargets", {"discover": True, "filter": PAGES_ONLY})
         answer = await root.call("Target.getTargets", {"filter": PAGES_ONLY})
         infos = answer["targetInfos"]
         self._targets.feed(ids.Connected(process.instance, tuple(_seen(info) for info in infos)))
         for info in infos:
-            self._info_changed({"targetInfo": info})
+            self._told({"targetInfo": info})
         self.connected.set()
 
     async def _load_bridge(self, root: CdpSession) -> Bridge | None:
@@ -120,7 +129,7 @@ class BrowserLink:
         except (*CALL_FAILURES, BrowserError, TimeoutError) as failure:
             log.warning("the bridge extension does not work in this browser: %s", failure)
             return None
-        self.bridge_came(bridge)
+        self._bridge_came(bridge)
         return bridge
 
     def _clear(self) -> None:
@@ -135,11 +144,11 @@ class BrowserLink:
         info = params["targetInfo"]
         if self._targets.ids.connected:  # before that, `getTargets` tells of it
             self._targets.feed(ids.TargetSeen(_seen(info)))
-            self._info_changed(params)
+            self._told(params)
 
-    def _info_changed(self, params: dict[str, Any]) -> None:
+    def _told(self, params: dict[str, Any]) -> None:
         info = params["targetInfo"]
-        self.info_changed(info["targetId"], info.get("url", ""), info.get("title", ""))
+        self._info_changed(info["targetId"], info.get("url", ""))
 
     def _destroyed(self, params: dict[str, Any]) -> None:
         if self._targets.ids.connected:
@@ -180,6 +189,4 @@ def _seen(info: dict[str, Any]) -> Seen:
 
 
 def _described(tab: BridgeTab) -> Described:
-    return Described(
-        tab_id=tab.tab_id, discarded=tab.discarded, replaces=tab.replaces, opener_tab=tab.opener
-    )
+    return Described(tab_id=tab.tab_id, discarded=tab.discarded, replaces=tab.replaces, opener_tab=tab.opener)

@@ -59,12 +59,18 @@ class Moves:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unbound: dict[str, asyncio.Event] = {}
         self._loop = asyncio.get_running_loop()
+        self._spare_timer: asyncio.TimerHandle | None = None
 
     @contextlib.asynccontextmanager
     async def lock(self, id: str) -> AsyncIterator[None]:
         """The tab's own lock: its operations run one at a time."""
         async with self._locks.setdefault(id, asyncio.Lock()):
             yield
+
+    def close_timers(self) -> None:
+        """Nothing more is to be started."""
+        if self._spare_timer is not None:
+            self._spare_timer.cancel()
 
     def unbound(self, id: str) -> None:
         """The target of an id went."""
@@ -132,15 +138,21 @@ class Moves:
 
     def want_spare(self) -> None:
         """See to a spare window soon; not at once, so that the tab just opened goes first."""
-        self._loop.call_later(
-            SPARE_AFTER, lambda: self._tasks.spawn(self.ensure_spare(), name="spare window")
-        )
+        if self._spare_timer is None:
+            self._spare_timer = self._loop.call_later(SPARE_AFTER, self._spare_due)
+
+    def _spare_due(self) -> None:
+        self._spare_timer = None
+        self._tasks.spawn(self.ensure_spare(), name="spare window")
 
     async def ensure_spare(self) -> None:
         """Make the one blank window that no list shows, unless it is there or on its way."""
         root = self._link.root
         state = self._targets.ids
-        if root is None or not state.mapped or state.spare is not None or SPARE_OPERATION in state.operations:
+        if state.spare is not None:
+            self._pages.attach(state.spare)
+            return
+        if root is None or not state.mapped or SPARE_OPERATION in state.operations:
             return
         self._targets.feed(ids.Begun(Operation(SPARE_OPERATION, Kind.SPARE)))
         try:
@@ -224,7 +236,10 @@ class Moves:
                 await self._wait_gone(self._unbound.setdefault(id, asyncio.Event()))
                 if self._targets.ids.entries[id].target is not None:
                     raise BrowserError("timeout", "The page is still closing. Try again in a moment.")
-            self._targets.feed(ids.Reopened(replace(entry, asleep=False)))
+            try:
+                self._targets.feed(ids.Reopened(replace(entry, asleep=False)))
+            except ids.UnknownIdError:
+                raise BrowserError("timeout", "The page is still closing. Try again in a moment.") from None
             async with self._settling(id):
                 await self._bring_back(root, id, entry.url, closed)
             if closed is not None:
@@ -239,7 +254,9 @@ class Moves:
             row = self._store.tab(id)
             return (entry if row is None else replace(entry, url=row.entry.url)), closed
         if closed is None:
-            raise BrowserError("no-such-tab", f"There is no tab {id} to reopen. `windowseat tabs` lists them.")
+            raise BrowserError(
+                "no-such-tab", f"There is no tab {id} to reopen. `windowseat tabs` lists them."
+            )
         opener = closed.opener if closed.opener in self._targets.ids.entries else None
         return Entry(id, url=closed.url, session=closed.session, opener=opener), closed
 
@@ -258,10 +275,11 @@ class Moves:
             try:
                 tab_id = await bridge.restore(closed.chrome_session)
                 target = await self._target_of(bridge, tab_id)
-                self._targets.feed(ids.Done(id, target, tab_id))
-                return
             except FAILURES as failure:
                 log.info("tab %s is reopened at its address, without history: %s", id, failure)
+            else:
+                self._targets.feed(ids.Done(id, target, tab_id))
+                return
         await self._fresh(root, id, url)
 
     async def _fresh(self, root: CdpSession, id: str, url: str) -> None:

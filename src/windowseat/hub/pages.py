@@ -52,7 +52,7 @@ class Pages:
         if self.get(target) is None and target not in self._attaching:
             task = self._tasks.spawn(self._attach(target), name=f"attach {target}")
             self._attaching[target] = task
-            task.add_done_callback(lambda done: self._attaching.pop(target, None))
+            task.add_done_callback(lambda _: self._attaching.pop(target, None))
 
     def drop(self, target: str) -> None:
         """Its target went, or is put to sleep."""
@@ -75,11 +75,14 @@ class Pages:
         try:
             page = await asyncio.shield(self._attaching[target])
         except asyncio.CancelledError:
-            if target in self._attaching or (current := asyncio.current_task()) and current.cancelling():
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
                 raise
             page = None  # dropped while it was attached
         if page is None:
-            raise BrowserError("timeout", "The page could not be reached in time. Try again, or reload the tab.")
+            raise BrowserError(
+                "timeout", "The page could not be reached in time. Try again, or reload the tab."
+            )
         return page
 
     async def _attach(self, target: str) -> Page | None:

@@ -18,9 +18,7 @@ WITHIN: Final = 20.0
 class Sessions:
     """Names, current tabs and locks. `open_tab(session)` makes a tab and returns its id."""
 
-    def __init__(
-        self, store: Store, tabs: dict[str, Tab], open_tab: Callable[[str], Awaitable[str]]
-    ) -> None:
+    def __init__(self, store: Store, tabs: dict[str, Tab], open_tab: Callable[[str], Awaitable[str]]) -> None:
         self._store = store
         self._tabs = tabs
         self._open_tab = open_tab

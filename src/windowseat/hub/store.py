@@ -46,9 +46,7 @@ CREATE TABLE history (
 CREATE INDEX history_by_time ON history (visited_at);
 """
 
-_TAB: Final = (
-    "id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, used_at"
-)
+_TAB: Final = "id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, used_at"
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,8 @@ class ClosedTab:
 
 @dataclass(frozen=True)
 class Visit:
+    """An address that was visited. Wall-clock seconds."""
+
     url: str
     title: str
     visits: int
@@ -92,6 +92,8 @@ class Visit:
 
 @dataclass(frozen=True)
 class StoredSession:
+    """A session that was used, and its current tab."""
+
     name: str
     current: str | None
     used_at: float
@@ -142,6 +144,7 @@ class Store:
         return None if row is None else str(row[0])
 
     def save_fact(self, name: str, value: str | None) -> None:
+        """Save or, with None, forget a single value."""
         if value is None:
             self._db.execute("DELETE FROM fact WHERE name = ?", (name,))
         else:
@@ -151,11 +154,13 @@ class Store:
 
     def tabs(self) -> list[StoredTab]:
         """All tabs that have not ended, the oldest first."""
-        rows = self._db.execute(f"SELECT {_TAB} FROM tab ORDER BY opened_at, id")
+        rows = self._db.execute(f"SELECT {_TAB} FROM tab ORDER BY opened_at, id")  # noqa: S608 (our columns)
         return [_stored_tab(row) for row in rows]
 
     def tab(self, id: str) -> StoredTab | None:
-        row = self._db.execute(f"SELECT {_TAB} FROM tab WHERE id = ?", (id,)).fetchone()
+        """One tab that has not ended, or None."""
+        found = self._db.execute(f"SELECT {_TAB} FROM tab WHERE id = ?", (id,))  # noqa: S608 (our columns)
+        row = found.fetchone()
         return None if row is None else _stored_tab(row)
 
     def save_entry(self, entry: Entry) -> None:
@@ -185,21 +190,28 @@ class Store:
         self._db.execute("UPDATE tab SET url = ?, title = ?, icon = ? WHERE id = ?", (url, title, icon, id))
 
     def save_use(self, id: str) -> None:
+        """The tab was used now."""
         self._db.execute("UPDATE tab SET used_at = ? WHERE id = ?", (time.time(), id))
 
     def drop_tab(self, id: str) -> None:
+        """The id ended."""
         self._db.execute("DELETE FROM tab WHERE id = ?", (id,))
 
     # -- operations ------------------------------------------------------------------------
 
     def operations(self) -> list[Operation]:
+        """What a former hub left open."""
         rows = self._db.execute("SELECT id, kind FROM operation")
         return [Operation(row[0], Kind(row[1])) for row in rows]
 
     def save_operation(self, operation: Operation) -> None:
-        self._db.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (operation.id, operation.kind.value))
+        """An operation is about to ask the browser."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO operation VALUES (?, ?)", (operation.id, operation.kind.value)
+        )
 
     def drop_operation(self, id: str) -> None:
+        """It has ended."""
         self._db.execute("DELETE FROM operation WHERE id = ?", (id,))
 
     # -- closed tabs -----------------------------------------------------------------------
@@ -236,25 +248,32 @@ class Store:
         return [ClosedTab(*row) for row in rows]
 
     def closed_tab(self, id: str) -> ClosedTab | None:
+        """An ended tab that may be reopened, or None."""
         row = self._db.execute(
             "SELECT * FROM closed WHERE id = ? AND closed_at >= ?", (id, time.time() - CLOSED_FOR)
         ).fetchone()
         return None if row is None else ClosedTab(*row)
 
     def drop_closed(self, id: str) -> None:
+        """It was reopened."""
         self._db.execute("DELETE FROM closed WHERE id = ?", (id,))
 
     # -- sessions --------------------------------------------------------------------------
 
     def sessions(self) -> list[StoredSession]:
+        """All sessions, by name."""
         rows = self._db.execute("SELECT name, current, used_at FROM session ORDER BY name")
         return [StoredSession(*row) for row in rows]
 
     def session(self, name: str) -> StoredSession | None:
-        row = self._db.execute("SELECT name, current, used_at FROM session WHERE name = ?", (name,)).fetchone()
+        """One session, or None."""
+        row = self._db.execute(
+            "SELECT name, current, used_at FROM session WHERE name = ?", (name,)
+        ).fetchone()
         return None if row is None else StoredSession(*row)
 
     def save_session(self, name: str, current: str | None) -> None:
+        """The session was used now; `current` is its current tab."""
         self._db.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?)", (name, current, time.time()))
 
     # -- history ---------------------------------------------------------------------------
@@ -273,9 +292,11 @@ class Store:
         )
 
     def save_visit_title(self, url: str, title: str) -> None:
+        """The title of an address, once its page told it."""
         self._db.execute("UPDATE history SET title = ? WHERE url = ?", (title, url))
 
     def visits(self, limit: int) -> list[Visit]:
+        """The latest addresses first."""
         rows = self._db.execute("SELECT * FROM history ORDER BY visited_at DESC LIMIT ?", (limit,))
         return [Visit(*row) for row in rows]
 
@@ -301,7 +322,6 @@ def _open(path: Path) -> sqlite3.Connection:
         os.close(fd)
         db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
         _prepare(db)
-        return db
     except sqlite3.DatabaseError as failure:
         raise _refusal(path, failure) from failure
     except OSError as failure:
@@ -312,6 +332,7 @@ def _open(path: Path) -> sqlite3.Connection:
             f"The store {path} cannot be opened: {failure.strerror}.",
             "Give this user read and write rights to that folder, or set WINDOWSEAT_HOME to another.",
         ) from failure
+    return db
 
 
 def _prepare(db: sqlite3.Connection) -> None:

@@ -30,7 +30,6 @@ FACES_GAP: Final = 1.0  # addresses and titles alone: once a second
 MOST_GAP: Final = 30.0
 ANSWER_WITHIN: Final = 10.0
 LIMIT: Final = 1024 * 1024
-ROOM_PER_TAB: Final = 600
 
 
 class TabList:
@@ -58,6 +57,7 @@ class TabList:
         self._due = asyncio.Event()
         self._wanted_at: float | None = None
         self._written = asyncio.Condition()
+        self._busy = False
         self.taken = 0
         self.failure: str | None = None
 
@@ -78,8 +78,6 @@ class TabList:
         except TimeoutError:
             return False
         return True
-
-    _busy = False
 
     async def run(self) -> None:
         """Write lists until cancelled."""
@@ -128,7 +126,7 @@ class TabList:
             await asyncio.to_thread(write_whole, self._path, content)
         except OSError as failure:
             self.failure = f"{self._path}: {failure.strerror}"
-            log.error("the tab list cannot be written: %s", self.failure)
+            log.warning("the tab list cannot be written: %s", self.failure)
             return
         self.failure = None
         async with self._written:

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
 from typing import Final, Protocol
 
 from windowseat.hub.spawn import Tasks
@@ -33,27 +32,36 @@ def new_id() -> str:
 class Browser(Protocol):
     """What effects ask of the connected browser. Each is bounded and never raises."""
 
-    async def describe(self, target: str) -> Described: ...
+    async def describe(self, target: str) -> Described:
+        """What the bridge knows of one target."""
 
-    async def describe_all(self) -> dict[str, Described]: ...
+    async def describe_all(self) -> dict[str, Described]:
+        """What it knows of every target."""
 
-    async def close_target(self, target: str) -> None: ...
+    async def close_target(self, target: str) -> None:
+        """Ask for the end of a page."""
 
 
 class Listener(Protocol):
     """Who hears what happened to ids, in order, after the store has it."""
 
-    def saved(self, entry: Entry) -> None: ...
+    def saved(self, entry: Entry) -> None:
+        """An entry is new or changed."""
 
-    def adopted(self, entry: Entry) -> None: ...
+    def adopted(self, entry: Entry) -> None:
+        """A target nobody ordered has its id."""
 
-    def rebound(self, entry: Entry) -> None: ...
+    def rebound(self, entry: Entry) -> None:
+        """An id has this target now."""
 
-    def unbound(self, id: str) -> None: ...
+    def unbound(self, id: str) -> None:
+        """The target of an id went."""
 
-    def dropped(self, entry: Entry, reason: str) -> None: ...
+    def dropped(self, entry: Entry, reason: str) -> None:
+        """An id ended: "closed", "page" or "lost"."""
 
-    def list_changed(self) -> None: ...
+    def list_changed(self) -> None:
+        """A list taken now would differ."""
 
 
 class Targets:
@@ -78,7 +86,7 @@ class Targets:
         """Take one event: first the store, then everyone else.
 
         Raises:
-            UnknownId: the event does not fit the id's state; nothing changed.
+            UnknownIdError: the event does not fit the id's state; nothing changed.
             sqlite3.Error: the store could not be written; the caller reports it.
         """
         effects = self.ids.feed(event, self._loop.time())
@@ -161,10 +169,9 @@ class Targets:
     def _ring_at(self, at: float) -> None:
         # One timer for all: an alarm that rings for one entry looks at every entry, and each that
         # is not due asks for its own again.
-        if self._alarm is not None and not self._alarm.cancelled() and self._alarm.when() <= at:
-            if self._alarm.when() > self._loop.time():
-                return
         if self._alarm is not None:
+            if self._alarm.when() <= at:
+                return
             self._alarm.cancel()
         self._alarm = self._loop.call_at(at, self._ring)
 

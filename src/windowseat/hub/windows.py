@@ -54,9 +54,7 @@ class Windows:
             if window is None:
                 answer = await root.call("Browser.getWindowForTarget", {"targetId": page.target})
                 window = self._window_ids[page.target] = answer["windowId"]
-            root.send(
-                "Browser.setContentsSize", {"windowId": window, "width": width, "height": height}
-            )
+            root.send("Browser.setContentsSize", {"windowId": window, "width": width, "height": height})
             await self._override(page, width, height)
         except (CdpError, CdpGone, CdpTimeout) as failure:
             self.forget(page.target)

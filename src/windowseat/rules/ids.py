@@ -19,315 +19,100 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Final
 
-PATIENCE: Final = 5.0
-UNDO: Final = 8.0
-BLANK: Final = "about:blank"
-SPARE_URL: Final = "about:blank#windowseat-spare"
-
-
-def placeholder_url(id: str) -> str:
-    """The address of a page that is made for `id`: a hub that finds it knows whose it is."""
-    return f"{BLANK}#windowseat-{id}"
-
-
-class Kind(StrEnum):
-    """What an operation does to the target of its id."""
-
-    CREATE = "create"
-    SLEEP = "sleep"
-    WAKE = "wake"
-    RESTORE = "restore"
-    SPARE = "spare"
-
-
-SPARE_OPERATION: Final = "spare"
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A change of target under way. `id` is a tab's, or `SPARE_OPERATION`."""
-
-    id: str
-    kind: Kind
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One id that has not ended.
-
-    Attributes:
-        target: its target now, also that of a page put to sleep; None while it has none.
-        tab_id: the browser's own number for it (`chrome.tabs`), of this browser instance.
-        asleep: its page is put away; `target` is then not shown to anyone.
-        closing_until: closed for everyone; the Undo ends then.
-        vanished_at: its target went then without an order.
-    """
-
-    id: str
-    target: str | None = None
-    tab_id: int | None = None
-    url: str = BLANK
-    session: str | None = None
-    opener: str | None = None
-    asleep: bool = False
-    closing_until: float | None = None
-    vanished_at: float | None = None
-
-    @property
-    def closing(self) -> bool:
-        """Whether it was closed for everyone and may still be brought back by Undo."""
-        return self.closing_until is not None
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A page target as `Target.targetCreated` or `Target.getTargets` tells of it."""
-
-    target: str
-    url: str = ""
-    opener: str | None = None  # the opener's target
-
-
-@dataclass(frozen=True)
-class Described:
-    """What the bridge extension knows of a target.
-
-    Attributes:
-        replaces: the tab id whose place this one took (`chrome.tabs.onReplaced`).
-        opener_tab: the tab id of the page that opened it, where the browser keeps it.
-    """
-
-    tab_id: int | None = None
-    discarded: bool = False
-    replaces: int | None = None
-    opener_tab: int | None = None
-
-
-# -- events --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Connected:
-    """A pipe to the browser is there. `instance` names one start of Chromium."""
-
-    instance: str
-    seen: tuple[Seen, ...]
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """The bridge described the targets after `Connected`; those it could not are left out."""
-
-    described: Mapping[str, Described]
-
-
-@dataclass(frozen=True)
-class Disconnected:
-    """The pipe ended."""
-
-
-@dataclass(frozen=True)
-class TargetSeen:
-    seen: Seen
-
-
-@dataclass(frozen=True)
-class TargetGone:
-    target: str
-
-
-@dataclass(frozen=True)
-class TargetDescribed:
-    """The answer to a `Describe` effect; `described` is empty where the bridge knows nothing."""
-
-    target: str
-    described: Described
-
-
-@dataclass(frozen=True)
-class Begun:
-    """An operation is about to ask the browser. `entry` only for `Kind.CREATE`."""
-
-    operation: Operation
-    entry: Entry | None = None
-
-
-@dataclass(frozen=True)
-class Done:
-    """An operation got its target; None for one that was put to sleep and has none."""
-
-    id: str
-    target: str | None
-    tab_id: int | None = None
-    asleep: bool = False
-
-
-@dataclass(frozen=True)
-class Failed:
-    """An operation changed nothing. `end`: its id shall not stay (a tab that never came)."""
-
-    id: str
-    end: bool = False
-
-
-@dataclass(frozen=True)
-class SpareTaken:
-    """A new id takes the spare window; only while `Ids.spare` is not None."""
-
-    entry: Entry
-
-
-@dataclass(frozen=True)
-class Numbered:
-    """The bridge told the browser's own number of a tab; nothing where the id or target has changed."""
-
-    id: str
-    target: str
-    tab_id: int
-
-
-@dataclass(frozen=True)
-class ClosedForEveryone:
-    """A person or a session closes a tab; its page goes at once, its id after the Undo."""
-
-    id: str
-
-
-@dataclass(frozen=True)
-class Reopened:
-    """A closed tab (within its Undo or after it) is to come back under its id."""
-
-    entry: Entry
-
-
-@dataclass(frozen=True)
-class AlarmRang:
-    """A time asked for by `RingAt` has come; ringing too early or twice does no harm."""
-
-
-Event = (
-    Connected
-    | Mapped
-    | Disconnected
-    | TargetSeen
-    | TargetGone
-    | TargetDescribed
-    | Begun
-    | Done
-    | Failed
-    | SpareTaken
-    | Numbered
-    | ClosedForEveryone
-    | Reopened
-    | AlarmRang
+from windowseat.rules.id_events import (
+    BLANK,
+    PATIENCE,
+    SPARE_OPERATION,
+    SPARE_URL,
+    UNDO,
+    Adopted,
+    AlarmRang,
+    Begun,
+    ClosedForEveryone,
+    CloseTarget,
+    Connected,
+    Describe,
+    DescribeAll,
+    Described,
+    Disconnected,
+    Done,
+    DropEntry,
+    DropOperation,
+    Effect,
+    Entry,
+    Event,
+    Failed,
+    Kind,
+    ListChanged,
+    Mapped,
+    Numbered,
+    Operation,
+    Rebound,
+    Reopened,
+    RingAt,
+    SaveEntry,
+    SaveInstance,
+    SaveOperation,
+    SaveSpare,
+    Seen,
+    SpareTaken,
+    TargetDescribed,
+    TargetGone,
+    TargetSeen,
+    Unbound,
+    placeholder_url,
 )
 
-# -- effects -------------------------------------------------------------------------------------
+__all__ = [
+    "BLANK",
+    "PATIENCE",
+    "SPARE_OPERATION",
+    "SPARE_URL",
+    "UNDO",
+    "Adopted",
+    "AlarmRang",
+    "Begun",
+    "CloseTarget",
+    "ClosedForEveryone",
+    "Connected",
+    "Describe",
+    "DescribeAll",
+    "Described",
+    "Disconnected",
+    "Done",
+    "DropEntry",
+    "DropOperation",
+    "Effect",
+    "Entry",
+    "Event",
+    "Failed",
+    "Ids",
+    "Kind",
+    "ListChanged",
+    "Mapped",
+    "Numbered",
+    "Operation",
+    "Rebound",
+    "Reopened",
+    "RingAt",
+    "SaveEntry",
+    "SaveInstance",
+    "SaveOperation",
+    "SaveSpare",
+    "Seen",
+    "SpareTaken",
+    "TargetDescribed",
+    "TargetGone",
+    "TargetSeen",
+    "Unbound",
+    "UnknownIdError",
+    "load",
+    "placeholder_url",
+]
 
 
-@dataclass(frozen=True)
-class SaveEntry:
-    entry: Entry
-
-
-@dataclass(frozen=True)
-class DropEntry:
-    """The id ended. `reason`: "closed", "page" or "lost"."""
-
-    entry: Entry
-    reason: str
-
-
-@dataclass(frozen=True)
-class SaveOperation:
-    operation: Operation
-
-
-@dataclass(frozen=True)
-class DropOperation:
-    id: str
-
-
-@dataclass(frozen=True)
-class SaveSpare:
-    target: str | None
-
-
-@dataclass(frozen=True)
-class SaveInstance:
-    instance: str
-
-
-@dataclass(frozen=True)
-class DescribeAll:
-    """Ask the bridge for all targets and feed `Mapped`."""
-
-
-@dataclass(frozen=True)
-class Describe:
-    """Ask the bridge for one target and feed `TargetDescribed`."""
-
-    target: str
-
-
-@dataclass(frozen=True)
-class CloseTarget:
-    target: str
-
-
-@dataclass(frozen=True)
-class Adopted:
-    """A target nobody ordered has its id: a page opened it, or an earlier hub did not get to it."""
-
-    entry: Entry
-
-
-@dataclass(frozen=True)
-class Rebound:
-    """An id has another target than before."""
-
-    entry: Entry
-
-
-@dataclass(frozen=True)
-class Unbound:
-    """The target of an id went."""
-
-    id: str
-
-
-@dataclass(frozen=True)
-class RingAt:
-    at: float
-
-
-@dataclass(frozen=True)
-class ListChanged:
-    """A tab list taken now would differ in more than addresses and titles."""
-
-
-Effect = (
-    SaveEntry
-    | DropEntry
-    | SaveOperation
-    | DropOperation
-    | SaveSpare
-    | SaveInstance
-    | DescribeAll
-    | Describe
-    | CloseTarget
-    | Adopted
-    | Rebound
-    | Unbound
-    | RingAt
-    | ListChanged
-)
-
-
-class UnknownId(KeyError):
+class UnknownIdError(KeyError):
     """An event named an id that is not there, or one that its state does not allow."""
 
 
@@ -344,17 +129,17 @@ class Ids:
     mapped: bool = False
     unclaimed: dict[str, Seen] = field(default_factory=dict)
 
-    def feed(self, event: Event, now: float) -> list[Effect]:
+    def feed(self, event: Event, now: float) -> list[Effect]:  # noqa: C901 (one line per event)
         """Take one event and return the effects owed, in order.
 
         Raises:
-            UnknownId: the event names an id that has ended or is not in that state; nothing changed.
+            UnknownIdError: the event names an id that has ended or is not in that state; nothing changed.
         """
         match event:
             case Connected():
                 return self._connected(event, now)
             case Mapped(described):
-                return self._mapped(described, now)
+                return self._mapped(described)
             case Disconnected():
                 return self._disconnected()
             case TargetSeen(seen):
@@ -368,7 +153,7 @@ class Ids:
             case Done():
                 return self._done(event, now)
             case Failed(id, end):
-                return self._failed(id, end)
+                return self._failed(id, end, now)
             case SpareTaken(entry):
                 return self._spare_taken(entry)
             case Numbered(id, target, tab_id):
@@ -414,16 +199,16 @@ class Ids:
         for entry in list(self.entries.values()):
             if entry.closing:
                 # The Undo starts anew: nobody could press it while no hub was there.
-                entry = self._put(replace(entry, closing_until=now + UNDO))
-                effects += [SaveEntry(entry), RingAt(now + UNDO)]
+                anew = self._put(replace(entry, closing_until=now + UNDO))
+                effects += [SaveEntry(anew), RingAt(now + UNDO)]
                 if entry.target in present and entry.target is not None:
                     effects.append(CloseTarget(entry.target))
             if entry.target is not None and entry.target not in present:
                 effects += self._lose_target(entry, now)
             elif entry.target is None and not self._may_lack_target(entry):
                 # Its page went before the former hub ended; the patience starts anew.
-                entry = self._put(replace(entry, vanished_at=now))
-                effects += [SaveEntry(entry), RingAt(now + PATIENCE)]
+                lost = self._put(replace(entry, vanished_at=now))
+                effects += [SaveEntry(lost), RingAt(now + PATIENCE)]
         claimed = {entry.target for entry in self.entries.values()} | {self.spare}
         self.unclaimed = {t: seen for t, seen in present.items() if t not in claimed}
         effects.append(DescribeAll())
@@ -446,15 +231,13 @@ class Ids:
         return effects
 
     def _may_lack_target(self, entry: Entry) -> bool:
-        return (
-            entry.asleep or entry.closing or entry.vanished_at is not None or entry.id in self.operations
-        )
+        return entry.asleep or entry.closing or entry.vanished_at is not None or entry.id in self.operations
 
     def _put_to_sleep_without_target(self, entry: Entry) -> list[Effect]:
         entry = self._put(replace(entry, target=None, tab_id=None, asleep=True, vanished_at=None))
         return [SaveEntry(entry)]
 
-    def _mapped(self, described: Mapping[str, Described], now: float) -> list[Effect]:
+    def _mapped(self, described: Mapping[str, Described]) -> list[Effect]:
         if not self.connected or self.mapped:
             return []
         self.mapped = True
@@ -468,8 +251,8 @@ class Ids:
             effects += self._settle(operation, described)
         for target in list(self.unclaimed):
             effects += self._adopt(target, described.get(target, Described()))
-        effects.append(ListChanged())
-        return effects
+        bound = [e for e in self.entries.values() if e.target is not None and not e.closing]
+        return [*effects, *(Rebound(entry) for entry in bound), ListChanged()]
 
     def _settle(self, operation: Operation, described: Mapping[str, Described]) -> list[Effect]:
         """Finish what a former hub left open; what cannot be found again is asleep at its address."""
@@ -481,7 +264,7 @@ class Ids:
         if entry.target is not None and operation.kind in (Kind.SLEEP, Kind.WAKE):
             # The old target is still there; whether it sleeps was just described.
             return effects
-        found = self._find_again(entry, described)
+        found = self._find_again(entry, operation.kind, described)
         if found is not None:
             del self.unclaimed[found]
             what = described.get(found, Described())
@@ -489,16 +272,19 @@ class Ids:
             return [*effects, SaveEntry(self._put(entry)), Rebound(entry)]
         return effects + self._put_to_sleep_without_target(entry)
 
-    def _find_again(self, entry: Entry, described: Mapping[str, Described]) -> str | None:
+    def _find_again(self, entry: Entry, kind: Kind, described: Mapping[str, Described]) -> str | None:
         for target, seen in self.unclaimed.items():
             if seen.url == placeholder_url(entry.id):
                 return target
-            what = described.get(target)
-            if what is not None and what.replaces is not None and what.replaces == entry.tab_id:
+            if entry.tab_id is not None and described.get(target, Described()).replaces == entry.tab_id:
                 return target
+        if kind is not Kind.RESTORE or entry.url == BLANK:
+            return None
         for target, seen in self.unclaimed.items():
-            # A page that a former hub was reopening when it ended; no page opened it.
-            if seen.url == entry.url and seen.opener is None and entry.url != BLANK:
+            # A window that the browser was reopening with its history when a former hub ended: no
+            # page opened it, and it is in no other tab's place.
+            stands_for = self._of_tab(described.get(target, Described()).replaces)
+            if seen.url == entry.url and seen.opener is None and stands_for is None:
                 return target
         return None
 
@@ -554,11 +340,13 @@ class Ids:
                 return [SaveSpare(target)]
             return [CloseTarget(target)]  # two spares after a crash between two steps
         replaced = self._of_tab(what.replaces)
-        if replaced is not None and not replaced.closing:
+        if replaced is not None:
             entry = replace(
                 replaced, target=target, tab_id=what.tab_id, asleep=what.discarded, vanished_at=None
             )
-            return [SaveEntry(self._put(entry)), Rebound(entry), ListChanged()]
+            # A close that met the old target did nothing: it is owed to the new one.
+            last: Effect = CloseTarget(target) if entry.closing else Rebound(entry)
+            return [SaveEntry(self._put(entry)), last, ListChanged()]
         by = self.of_target(seen.opener) if seen.opener is not None else self._of_tab(what.opener_tab)
         entry = Entry(
             id=self.new_id(),
@@ -580,21 +368,21 @@ class Ids:
 
     def _begun(self, operation: Operation, entry: Entry | None) -> list[Effect]:
         if operation.id in self.operations:
-            raise UnknownId(f"{operation.id} has an operation under way")
+            raise UnknownIdError(f"{operation.id} has an operation under way")
         effects: list[Effect] = []
         if operation.kind is Kind.CREATE:
             if entry is None or entry.id in self.entries:
-                raise UnknownId(f"{operation.id} cannot be created")
+                raise UnknownIdError(f"{operation.id} cannot be created")
             effects.append(SaveEntry(self._put(entry)))
         elif operation.kind is not Kind.SPARE and operation.id not in self.entries:
-            raise UnknownId(operation.id)
+            raise UnknownIdError(operation.id)
         self.operations[operation.id] = operation
         return [*effects, SaveOperation(operation), ListChanged()]
 
     def _done(self, event: Done, now: float) -> list[Effect]:
         operation = self.operations.pop(event.id, None)
         if operation is None:
-            raise UnknownId(f"{event.id} has no operation under way")
+            raise UnknownIdError(f"{event.id} has no operation under way")
         effects: list[Effect] = [DropOperation(event.id)]
         if operation.kind is Kind.SPARE:
             if event.target is not None and self.unclaimed.pop(event.target, None) is not None:
@@ -623,15 +411,20 @@ class Ids:
             return effects + self._lose_target(entry, now) + self._describe_rest()
         return [*effects, SaveEntry(entry), Rebound(entry), ListChanged(), *self._describe_rest()]
 
-    def _failed(self, id: str, end: bool) -> list[Effect]:
-        if self.operations.pop(id, None) is None:
-            raise UnknownId(f"{id} has no operation under way")
+    def _failed(self, id: str, end: bool, now: float) -> list[Effect]:
+        operation = self.operations.pop(id, None)
+        if operation is None:
+            raise UnknownIdError(f"{id} has no operation under way")
         effects: list[Effect] = [DropOperation(id)]
         entry = self.entries.get(id)
         if entry is not None and entry.closing_until is not None:
             effects.append(RingAt(entry.closing_until))
         elif entry is not None and entry.target is None:
-            if end and self.connected:
+            if operation.kind is Kind.SLEEP:
+                # Its page went by itself, or the browser put it away first: what replaces it may
+                # still come.
+                effects += self._lose_target(entry, now)
+            elif end and self.connected:
                 del self.entries[id]
                 effects += [DropEntry(entry, "lost")]
             else:
@@ -645,7 +438,7 @@ class Ids:
 
     def _spare_taken(self, entry: Entry) -> list[Effect]:
         if self.spare is None or entry.id in self.entries:
-            raise UnknownId(f"{entry.id} cannot take the spare window")
+            raise UnknownIdError(f"{entry.id} cannot take the spare window")
         entry = self._put(replace(entry, target=self.spare))
         self.spare = None
         return [SaveEntry(entry), SaveSpare(None), Rebound(entry), ListChanged()]
@@ -661,7 +454,7 @@ class Ids:
     def _closed(self, id: str, now: float) -> list[Effect]:
         entry = self.entries.get(id)
         if entry is None:
-            raise UnknownId(id)
+            raise UnknownIdError(id)
         if entry.closing:
             return []
         entry = self._put(replace(entry, closing_until=now + UNDO, vanished_at=None))
@@ -673,11 +466,12 @@ class Ids:
     def _reopened(self, entry: Entry) -> list[Effect]:
         there = self.entries.get(entry.id)
         if there is not None and not there.closing:
-            raise UnknownId(f"{entry.id} is open")
-        if there is not None and there.target is not None:
-            raise UnknownId(f"{entry.id} is still closing")
+            raise UnknownIdError(f"{entry.id} is open")
+        if there is not None and (there.target is not None or self.unclaimed):
+            # Also while a target has no id yet: it may be the page that is to close.
+            raise UnknownIdError(f"{entry.id} is still closing")
         if entry.id in self.operations:
-            raise UnknownId(f"{entry.id} has an operation under way")
+            raise UnknownIdError(f"{entry.id} has an operation under way")
         back = self._put(replace(entry, target=None, tab_id=None, closing_until=None, vanished_at=None))
         operation = Operation(entry.id, Kind.RESTORE)
         self.operations[entry.id] = operation
@@ -697,6 +491,8 @@ class Ids:
     def _end_if_due(self, entry: Entry, due: float, now: float, reason: str) -> list[Effect]:
         if now < due:  # a stale alarm, or one that rang within the clock's resolution
             return [RingAt(due)]
+        if self.unclaimed:
+            return [RingAt(now + 1.0)]  # a target that has no id yet may be its own
         if entry.target is not None:
             # The page does not go: its id stays until it has, so that it never gets another.
             return [CloseTarget(entry.target), RingAt(now + 1.0)]
