@@ -38,20 +38,32 @@ class HubClient:
             Refusal: "not-running" without a hub; "hub-failed" when it breaks off or keeps silent.
             BrowserError: the hub answered with an error.
         """
-        *_progress, last = [None, *self.lines(method, path, body, timeout=timeout)]
+        *_, last = [None, *self._answers(method, path, body, "application/json", timeout)]
         return last
 
     def lines(
         self, method: str, path: str, body: object = None, *, timeout: float | None = None
     ) -> Iterator[Any]:
-        """As `request`, but give each line of a streamed answer (NDJSON) as it comes.
+        """As `request`, but ask for a stream (NDJSON) and give each line's JSON as it comes."""
+        return self._answers(method, path, body, "application/x-ndjson", timeout)
 
-        An answer that is one JSON document is given as one line.
-        """
+    def running(self) -> dict[str, Any] | None:
+        """The hub's status (C11), or None when no hub runs."""
+        try:
+            found: dict[str, Any] = self.request("GET", "/hub/v1/status", timeout=10.0)
+        except Refusal as refusal:
+            if refusal.code == "not-running":
+                return None
+            raise
+        return found
+
+    def _answers(
+        self, method: str, path: str, body: object, accept: str, timeout: float | None
+    ) -> Iterator[Any]:
         waiting = self.timeout if timeout is None else timeout
         with self._connect(waiting) as connection:
             try:
-                connection.sendall(_head_and_body(method, path, body))
+                connection.sendall(_head_and_body(method, path, body, accept))
                 with connection.makefile("rb") as answer:
                     status, streamed, content = _read_head(answer)
                     if streamed and status < 400:
@@ -71,16 +83,6 @@ class HubClient:
                     f"`windowseat status` says whether it runs. Its log: {self.home.log_folder}",
                 ) from error
         yield _document(status, whole)
-
-    def running(self) -> dict[str, Any] | None:
-        """The hub's status (C11), or None when no hub runs."""
-        try:
-            found: dict[str, Any] = self.request("GET", "/hub/v1/status", timeout=10.0)
-        except Refusal as refusal:
-            if refusal.code == "not-running":
-                return None
-            raise
-        return found
 
     def _connect(self, timeout: float) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -106,9 +108,9 @@ def not_running() -> Refusal:
     return Refusal("not-running", "Windowseat is not running.", "Start it: windowseat up")
 
 
-def _head_and_body(method: str, path: str, body: object) -> bytes:
+def _head_and_body(method: str, path: str, body: object, accept: str) -> bytes:
     content = b"" if body is None else json.dumps(body).encode()
-    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: application/json\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {accept}\r\n"
     if body is not None:
         head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
     elif method in ("POST", "PUT"):

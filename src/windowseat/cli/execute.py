@@ -10,15 +10,21 @@ from windowseat.cli.call import Call
 from windowseat.cli.say import say, show, show_json
 from windowseat.errors import Refusal
 
-# A cell's own limit, and then the hub's time to interrupt it, kill it and answer.
-_OVER_THE_CELL = 15.0
+_SILENCE_LIMIT = 30.0
+_WANTED = "Name a file with Python code, in UTF-8."
 
 
 def execute(call: Call) -> int:
     """Run code in the session's kernel; 0 only if it ran to its end."""
     body = {"code": _code(call), "timeout_s": call.args.timeout}
     path = f"/hub/v1/sessions/{call.session}/execute"
-    result: dict[str, Any] = call.hub.request("POST", path, body, timeout=call.args.timeout + _OVER_THE_CELL)
+    # The hub gives a sign of life while the cell waits for its turn and runs, so only silence has a limit.
+    *_, last = [{}, *call.hub.lines("POST", path, body, timeout=_SILENCE_LIMIT)]
+    if "result" not in last:
+        raise Refusal(
+            "hub-failed", "The hub ended while the code ran.", "`windowseat status` says if it is back."
+        )
+    result: dict[str, Any] = last["result"]
     if call.json:
         show_json(result)
     else:
@@ -44,11 +50,9 @@ def _code(call: Call) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise Refusal(
-            "bad-usage", f"{file} cannot be read: {error.strerror}.", "Name a file with Python code."
-        ) from None
+        raise Refusal("bad-usage", f"{file} cannot be read: {error.strerror}.", _WANTED) from None
     except UnicodeDecodeError:
-        raise Refusal("bad-usage", f"{file} is not UTF-8 text.", "Name a file with Python code.") from None
+        raise Refusal("bad-usage", f"{file} is not UTF-8 text.", _WANTED) from None
 
 
 def _show(result: dict[str, Any]) -> None:

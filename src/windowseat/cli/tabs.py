@@ -24,10 +24,10 @@ def tabs(call: Call) -> int:
         say("No tabs. Open one: windowseat open URL")
         return 0
     rows = [
-        (tab["id"], tab["session"] or "", _state(tab), tab["title"] or "", tab["url"])
+        (tab["id"], tab["session"] or "", _state(tab), _short(tab["title"] or ""), tab["url"])
         for tab in found["tabs"]
     ]
-    show_table(("TAB", "SESSION", "STATE", "TITLE", "ADDRESS"), _cut_titles(rows), width=call.width)
+    show_table(("TAB", "SESSION", "STATE", "TITLE", "ADDRESS"), rows, width=call.width)
     return 0
 
 
@@ -99,7 +99,7 @@ def _last_closed(call: Call) -> str:
     if closing:
         return str(max(closing, key=lambda tab: tab["closes_at"]["at"])["id"])
     closed = call.hub.request("GET", "/hub/v1/closed")
-    entries = closed.get("tabs") or closed.get("closed") or []
+    entries = closed["closed"]
     if not entries:
         raise BrowserError("not-found", "No tab was closed within the last day.")
     return str(entries[0]["id"])
@@ -127,8 +127,8 @@ def _state(tab: Tab) -> str:
     return ", ".join(here)
 
 
-def _cut_titles(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    return [(*row[:3], row[3] if len(row[3]) <= 40 else row[3][:39] + "…", row[4]) for row in rows]
+def _short(title: str) -> str:
+    return title if len(title) <= 40 else title[:39] + "…"
 
 
 def _ago(seconds: float | None) -> str:
