@@ -1,0 +1,297 @@
+"""A viewer's hands: input messages become input of the page, in order, and never wait for it.
+
+Commands go out one after the other without their answers being awaited; what is under way is
+bounded. Moves give way first: two are under way at most and the newest replaces one that waits.
+Paste, copy, cut and deletion take several steps, so what comes meanwhile waits in a short line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from windowseat.chromium.connection import CdpGone, Params
+from windowseat.errors import BrowserError
+from windowseat.page import editing
+from windowseat.page.input import BITS, Mouse, PageInput, TouchPoint
+from windowseat.page.keys import Key
+from windowseat.page.page import Page
+from windowseat.view.messages import (
+    Copy,
+    Cut,
+    DeleteMessage,
+    ImeCommit,
+    ImeMessage,
+    KeyMessage,
+    MouseMessage,
+    PasteMessage,
+    TextMessage,
+    TouchMessage,
+    WheelMessage,
+)
+
+Future = asyncio.Future[Params]
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
+
+UNDER_WAY_AT_MOST: Final = 256
+MOVES_AT_MOST: Final = 2
+LINE_AT_MOST: Final = 256
+HELD_AT_MOST: Final = 32
+
+Input = (
+    MouseMessage | WheelMessage | KeyMessage | TextMessage | ImeMessage | ImeCommit | DeleteMessage
+    | TouchMessage | PasteMessage | Copy | Cut
+)  # fmt: skip
+INPUTS: Final = (
+    MouseMessage, WheelMessage, KeyMessage, TextMessage, ImeMessage, ImeCommit, DeleteMessage,
+    TouchMessage, PasteMessage, Copy, Cut,
+)  # fmt: skip
+
+
+class Flow:
+    """What is under way to one page, from all its viewers."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._sent: deque[tuple[Future, float]] = deque()
+        self.moves = 0
+
+    def take(self, futures: Sequence[Future]) -> None:
+        """Count these until they are answered."""
+        now = self._loop.time()
+        self._sent.extend((future, now) for future in futures)
+        while self._sent and self._sent[0][0].done():
+            self._sent.popleft()
+
+    @property
+    def full(self) -> bool:
+        """Whether the page has answered too little for more to make sense."""
+        return len(self._sent) >= UNDER_WAY_AT_MOST
+
+    def oldest(self) -> float:
+        """For how many seconds the oldest unanswered input has been under way."""
+        while self._sent and self._sent[0][0].done():
+            self._sent.popleft()
+        return self._loop.time() - self._sent[0][1] if self._sent else 0.0
+
+
+class Hands:
+    """One viewer's input into one page.
+
+    Args:
+        page, raw, flow: of the tab; the latter two are shared by its viewers.
+        spawn: runs a coroutine as a task and keeps it.
+        tell: sends a message to this viewer.
+    """
+
+    def __init__(
+        self, page: Page, raw: PageInput, flow: Flow, spawn: Spawn, tell: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._page = page
+        self._raw = raw
+        self._flow = flow
+        self._spawn = spawn
+        self._tell = tell
+        self._waiting_move: Mouse | None = None
+        self._line: deque[Input] = deque()
+        self._busy = False
+        self._keys: dict[str, Key] = {}
+        self._buttons = 0
+        self._touching = False
+        self._at = Mouse(0, 0)
+
+    def handle(self, message: Input) -> None:
+        """Carry out one message, or drop it: a page with a dialog takes no input.
+
+        Raises:
+            BrowserError: `timeout`, the page has not answered much earlier input.
+        """
+        if self._page.dialog is not None or self._page.crashed or self._page.gone:
+            return
+        if self._busy:
+            if len(self._line) >= LINE_AT_MOST:
+                raise _stuck()
+            if isinstance(message, MouseMessage) and message.k == "move" and self._line:
+                last = self._line[-1]
+                if isinstance(last, MouseMessage) and last.k == "move":
+                    self._line.pop()
+            self._line.append(message)
+            return
+        self._carry_out(message)
+
+    def let_go(self) -> None:
+        """The person went away: release what they held, so that nothing sticks in the page."""
+        self._line.clear()
+        self._waiting_move = None
+        try:
+            for key in self._keys.values():
+                self._flow.take(self._raw.key_up(key))
+            if self._raw.dragging and self._buttons & BITS[0]:
+                self._flow.take(self._raw.cancel_drag())
+            for button, bit in enumerate(BITS):
+                if self._buttons & bit:
+                    self._buttons &= ~bit
+                    at = Mouse(self._at.x, self._at.y, self._buttons)
+                    self._flow.take(self._raw.release(at, button))
+            if self._touching:
+                self._flow.take(self._raw.touch("cancel", ()))
+        except CdpGone:
+            pass
+        self._keys.clear()
+        self._touching = False
+
+    # -- one message -----------------------------------------------------------------------
+
+    def _carry_out(self, message: Input) -> None:
+        if self._flow.full:
+            raise _stuck()
+        try:
+            if isinstance(message, MouseMessage) and message.k == "move":
+                self._move(Mouse(message.x, message.y, message.bs, message.m))
+                return
+            self._flush_move()
+            step = self._slow_step(message)
+            if step is None:
+                self._flow.take(self._fast(message))
+            else:
+                self._busy = True
+                self._spawn(self._slowly(step))
+        except CdpGone:
+            pass  # the tab's page is being replaced; its viewers hear of it
+
+    def _fast(self, message: Input) -> list[Future]:
+        match message:
+            case MouseMessage():
+                return self._button(message)
+            case WheelMessage():
+                at = Mouse(message.x, message.y, self._buttons, message.m)
+                return self._raw.wheel(at, message.dx, message.dy)
+            case KeyMessage():
+                return self._key(message)
+            case TextMessage():
+                return self._raw.insert_text(message.text) if message.text else []
+            case ImeMessage():
+                return self._raw.compose(message.text, message.start, message.end)
+            case ImeCommit():
+                if message.commit:
+                    return self._raw.insert_text(message.commit)
+                return self._raw.cancel_composition()
+            case TouchMessage():
+                self._touching = bool(message.p)
+                points = [TouchPoint(p.id, p.x, p.y, p.rx, p.ry, p.f) for p in message.p]
+                return self._raw.touch(message.k, points, message.m)
+            case DeleteMessage():
+                # One step back is what a key does, and pages expect the key.
+                back = Key("Backspace", "Backspace")
+                return [*self._raw.key_down(back), *self._raw.key_up(back)]
+        raise AssertionError(message)
+
+    def _button(self, message: MouseMessage) -> list[Future]:
+        button = max(message.b, 0)
+        self._at = at = Mouse(message.x, message.y, message.bs, message.m)
+        if message.k == "down":
+            if button == 0:
+                self._raw.watch_drags()
+            self._buttons |= BITS[button]
+            return self._raw.press(at, button, message.c)
+        self._buttons &= ~BITS[button]
+        return self._raw.release(at, button, message.c)
+
+    def _key(self, message: KeyMessage) -> list[Future]:
+        key = Key(message.key, message.code, message.loc, message.m, message.text, message.rep)
+        name = message.code or message.key
+        if message.k == "up":
+            self._keys.pop(name, None)
+            return self._raw.key_up(key)
+        if len(self._keys) < HELD_AT_MOST:
+            self._keys[name] = Key(message.key, message.code, message.loc)
+        sent = []
+        if message.key == "Escape" and self._raw.dragging:
+            sent += self._raw.cancel_drag()
+        return sent + self._raw.key_down(key)
+
+    # -- moves -----------------------------------------------------------------------------
+
+    def _move(self, at: Mouse) -> None:
+        self._at = at
+        if self._flow.moves >= MOVES_AT_MOST:
+            self._waiting_move = at
+            return
+        self._waiting_move = None
+        futures = self._raw.move(at)
+        self._flow.take(futures)
+        for future in futures:
+            self._flow.moves += 1
+            future.add_done_callback(self._moved)
+
+    def _moved(self, _answered: Future) -> None:
+        self._flow.moves -= 1
+        if self._waiting_move is not None and not self._page.gone and self._page.dialog is None:
+            try:
+                self._move(self._waiting_move)
+            except CdpGone:
+                self._waiting_move = None
+
+    def _flush_move(self) -> None:
+        # A click must find the pointer where it was last seen.
+        at, self._waiting_move = self._waiting_move, None
+        if at is not None:
+            self._flow.take(self._raw.move(at))
+
+    # -- what takes several steps ------------------------------------------------------------
+
+    def _slow_step(self, message: Input) -> Callable[[], Coroutine[Any, Any, None]] | None:
+        match message:
+            case PasteMessage(text):
+                return functools.partial(self._paste, text)
+            case Copy():
+                return functools.partial(self._copy, cut=False)
+            case Cut():
+                return functools.partial(self._copy, cut=True)
+            case DeleteMessage(before, after) if (before, after) != (1, 0):
+                return functools.partial(self._erase, before, after)
+        return None
+
+    async def _slowly(self, step: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await step()
+        except BrowserError as error:
+            self._tell({"t": "error", "code": error.code, "message": error.message})
+        except CdpGone:
+            pass
+        finally:
+            self._busy = False
+            self._go_on()
+
+    def _go_on(self) -> None:
+        while self._line and not self._busy:
+            try:
+                self._carry_out(self._line.popleft())
+            except BrowserError as error:
+                self._line.clear()
+                self._tell({"t": "error", "code": error.code, "message": error.message})
+
+    async def _paste(self, text: str) -> None:
+        insert = await editing.paste(self._page, text)
+        if insert:
+            self._flow.take(self._raw.insert_text(insert))
+
+    async def _copy(self, *, cut: bool) -> None:
+        try:
+            text = await editing.copy(self._page, cut=cut)
+        except BrowserError:
+            # An answer is owed: the person's own browser holds its clipboard open for it.
+            self._tell({"t": "clip", "text": "", "cut": cut})
+            raise
+        self._tell({"t": "clip", "text": text, "cut": cut})
+
+    async def _erase(self, before: int, after: int) -> None:
+        if before or after:
+            await editing.erase(self._page, before, after)
+
+
+def _stuck() -> BrowserError:
+    return BrowserError("timeout", "The page does not take input; wait a moment or reload it.")
