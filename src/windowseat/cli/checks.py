@@ -37,10 +37,7 @@ class Check(NamedTuple):
 
 def python(_call: Call) -> Sequence[Check]:
     """The interpreter."""
-    text = f"Python {platform.python_version()} at {sys.executable}"
-    if sys.version_info < (3, 11):
-        return [Check("python", "fail", text, "Windowseat needs Python 3.11 or later.")]
-    return [Check("python", "ok", text)]
+    return [Check("python", "ok", f"Python {platform.python_version()} at {sys.executable}")]
 
 
 def chromium(_call: Call) -> Sequence[Check]:
@@ -115,13 +112,11 @@ def ports(call: Call) -> Sequence[Check]:
 def shared_memory(_call: Call) -> Sequence[Check]:
     """/dev/shm, where Chromium's processes share pictures."""
     try:
-        size = shutil.disk_usage("/dev/shm").total  # noqa: S108 - looked at, not written
+        size = shutil.disk_usage("/dev/shm").total
     except OSError:
-        return [
-            Check("shared memory", "warn", "There is no /dev/shm; files are used instead, which is slower.")
-        ]
+        return [Check("shared memory", "warn", "There is no /dev/shm; files are used instead: slower.")]
     if size < _ENOUGH_SHARED_MEMORY:
-        text = f"/dev/shm has only {size // _MIB} MiB; files are used instead, which is slower"
+        text = f"/dev/shm has only {size // _MIB} MiB; files are used instead: slower"
         return [Check("shared memory", "warn", text, "In Docker: --shm-size=1g")]
     return [Check("shared memory", "ok", f"{size // _MIB:,} MiB")]
 

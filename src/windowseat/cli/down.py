@@ -13,9 +13,8 @@ from windowseat.errors import Refusal
 from windowseat.hub.lock import holder_of
 
 # The hub closes Chromium's windows, and Chromium writes its profile, before the hub ends.
-_END_LIMIT: Final = 20.0
-_TERM_LIMIT: Final = 10.0
-_KILL_LIMIT: Final = 5.0
+# Each step: seconds to wait for the end, and what is sent when it has not come.
+_STEPS: Final = ((20.0, signal.SIGTERM), (10.0, signal.SIGKILL), (5.0, None))
 
 
 def down(call: Call) -> int:
@@ -52,11 +51,7 @@ def _wait_end(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        for limit, insist in (
-            (_END_LIMIT, signal.SIGTERM),
-            (_TERM_LIMIT, signal.SIGKILL),
-            (_KILL_LIMIT, None),
-        ):
+        for limit, insist in _STEPS:
             if select.select([handle], [], [], limit)[0]:
                 return
             if insist is not None:

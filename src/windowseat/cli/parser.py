@@ -161,7 +161,7 @@ def _wrapped(text: str) -> str:
     import textwrap
 
     *paragraphs, last = text.rstrip("\n").split("\n\n")
-    return "\n\n".join([*paragraphs, textwrap.fill(" ".join(last.split()), 96)])
+    return "\n\n".join([*paragraphs, textwrap.fill(" ".join(last.split()), 96, break_on_hyphens=False)])
 
 
 _UP = """\

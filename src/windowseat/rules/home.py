@@ -79,7 +79,7 @@ def sockets_folder(runtime: str, uid: int) -> str:
     import hashlib  # seldom needed, and slow to load
 
     digest = hashlib.sha256(normpath(runtime).encode()).hexdigest()[:12]
-    return f"/tmp/windowseat-{uid}/{digest}"  # noqa: S108 - made 0700 and checked to be ours
+    return f"/tmp/windowseat-{uid}/{digest}"
 
 
 def _runtime_folder(
