@@ -1,0 +1,1 @@
+"""How agents' commands reach tabs: the broker, the kernels, and the MCP server."""
