@@ -192,7 +192,11 @@ class Board:
             for one in session_documents(services, time.time())
             if one["tabs"] or one["alive"]
         ]
-        people = [{**person_document(one), "tabs": looking.get(one.id, [])} for one in here.values()]
+        # A socket keeps the person it was opened by; since then they may have another name.
+        known = {one.person.id: one.person for one in services.admission.list()}
+        people = [
+            {**person_document(known.get(id, one)), "tabs": looking.get(id, [])} for id, one in here.items()
+        ]
         parts = {
             "sessions": sorted(sessions, key=lambda one: one["name"]),
             "people": people,

@@ -18,6 +18,7 @@ from windowseat.hub.people import Person
 from windowseat.hub.spawn import Tasks
 from windowseat.web.admission import StoreError
 from windowseat.web.board import Board, Picture, Watcher, changes, with_countdowns
+from windowseat.web.documents import person_document
 from windowseat.web.services import Services
 
 # Close codes of our own: not admitted (sign in again), and one's own fault (do not repeat).
@@ -161,6 +162,11 @@ class _Page:
             now = self._board.picture
             message = changes(self._has, now)
             if message is not None:
+                if self._has is None:
+                    message |= {
+                        "you": person_document(self._watcher.person),
+                        "machine": self._services.machine,
+                    }
                 self._has = now
                 message = with_countdowns(message, self._services)
                 await self._socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
