@@ -101,7 +101,12 @@ def _running(add: Callable[..., _Parser]) -> None:
     )
     url.add_argument("--name", help="whom the link is for, shown to the others")
     add("doctor", "windowseat.cli.doctor:doctor", "look for what is missing or wrong, and say what to do")
-    demo = add("demo", "windowseat.cli.run_demo:demo", "watch a scripted agent work in its tab, and join in")
+    demo = add(
+        "demo",
+        "windowseat.cli.run_demo:demo",
+        "watch a scripted agent work in its tab, and join in",
+        json=False,
+    )
     demo.add_argument("--no-open", action="store_true", help="only print the link, open no browser")
 
 
