@@ -154,6 +154,11 @@ class Viewer:
         self._latest = picture
         self._step(Offered())
 
+    def greet(self, picture: Picture) -> None:
+        """The latest picture, for a viewer who has none yet."""
+        if self._latest is None:
+            self.offer(picture)
+
     def acknowledged(self, n: int) -> None:
         """The viewer has drawn picture `n`."""
         try:

@@ -1,0 +1,435 @@
+"""One tab as its viewers see it: who is there, what they are told, and what they do to it.
+
+A `TabView` lives while somebody looks, at the view or at a thumbnail. It never decides what becomes
+of the tab: it asks the hub and passes on what the hub says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from windowseat.errors import BrowserError
+from windowseat.hub.events import Activity
+from windowseat.hub.hub import Hub
+from windowseat.hub.spawn import Tasks
+from windowseat.hub.tab import Tab
+from windowseat.page import events
+from windowseat.page.page import Page
+from windowseat.view.cast import Picture
+from windowseat.view.documents import tab_document
+from windowseat.view.doing import do
+from windowseat.view.hands import INPUTS, Input
+from windowseat.view.hover import Hover
+from windowseat.view.messages import (
+    Ack,
+    Hello,
+    Leave,
+    Message,
+    MouseMessage,
+    Pong,
+    Size,
+    Visible,
+    acts,
+)
+from windowseat.view.pointers import Pointers
+from windowseat.view.protocol import MalformedError
+from windowseat.view.stage import Stage
+from windowseat.view.thumbnails import ThumbnailPace
+from windowseat.view.uploads import Uploads
+from windowseat.view.viewer import Viewer
+
+TICK: Final = 1.0
+UNDER_WAY_AT_MOST: Final = 8  # navigations, answers and the like of one tab's viewers
+
+
+class TabView:
+    """Everything of one tab's view.
+
+    Attributes:
+        viewers: by their id, in the order they came.
+    """
+
+    def __init__(self, tab_id: str, hub: Hub, tasks: Tasks, uploads: Uploads) -> None:
+        self.tab_id = tab_id
+        self.viewers: dict[str, Viewer] = {}
+        self.uploads = uploads
+        self.hub = hub
+        self.thumbnails = ThumbnailPace()
+        self._tasks = tasks
+        self._loop = asyncio.get_running_loop()
+        self._stage: Stage | None = None
+        self._hovers: dict[str, Hover] = {}
+        self._pointers = Pointers(self._tell_others)
+        self._told_tab: dict[str, Any] = {}
+        self._told_status = "live"
+        self._ended: dict[str, Any] | None = None
+        self._actor: str | None = None
+        self._size = hub.page_size(tab_id)
+        self._wanted_size: tuple[int, int] | None = None
+        self._resizing = False
+        self._waking = False
+        self._doing = 0
+        self._ticker: asyncio.TimerHandle | None = None
+
+    # -- who is there --------------------------------------------------------------------------
+
+    @property
+    def page(self) -> Page | None:
+        """The tab's page while it is awake and followed here."""
+        return None if self._stage is None else self._stage.page
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody looks any more."""
+        return not self.viewers and not self.thumbnails.watched
+
+    def join(self, viewer: Viewer, tab: Tab) -> None:
+        """A viewer came in: tell them how things stand, and wake the page."""
+        self.viewers[viewer.id] = viewer
+        self._hovers[viewer.id] = Hover(self._hover_task, viewer.tell)
+        if len(self.viewers) == 1:
+            self._actor = viewer.id
+            self._want_size(viewer.size)
+        viewer.tell(
+            {
+                "t": "welcome",
+                "credential": viewer.visit.credential,
+                "viewer": viewer.id,
+                "name": viewer.person.name,
+                "color": viewer.person.color,
+                "tab": tab_document(tab, self.page),
+                "people": self._people(viewer),
+                "size": {"w": self._size[0], "h": self._size[1]},
+                "launchpad": viewer.visit.launchpad,
+            }
+        )
+        self._tell_people(besides=viewer)
+        self._follow()
+        self._tell_pending(viewer)
+        self._tab_changed()
+        if self._stage is None and tab.closes_at is None:
+            self.wake()
+        if self._ticker is None:
+            self._ticker = self._loop.call_later(TICK, self._tick)
+
+    def leave(self, viewer: Viewer) -> None:
+        """A viewer's socket ended."""
+        self.viewers.pop(viewer.id, None)
+        hover = self._hovers.pop(viewer.id, None)
+        if hover is not None:
+            hover.close()
+        self._pointers.gone(viewer.id)
+        self._tell_people()
+        if self._stage is not None:
+            self._stage.left(viewer)
+            self._ask_pictures()
+
+    def watch(self, callback: Callable[[bytes], None]) -> Callable[[], None]:
+        """Give thumbnails to `callback`; returns a function that stops it."""
+        stop = self.thumbnails.watch(callback)
+        self._follow()
+        self._ask_pictures()
+        return stop
+
+    def unwatched(self) -> None:
+        """A thumbnail is not wanted any more."""
+        self._ask_pictures()
+
+    def close(self) -> None:
+        """Nobody looks any more, or the hub ends."""
+        self._pointers.close()
+        self.thumbnails.close()
+        for hover in self._hovers.values():
+            hover.close()
+        if self._ticker is not None:
+            self._ticker.cancel()
+            self._ticker = None
+        self._drop_stage()
+
+    # -- what viewers say ------------------------------------------------------------------------
+
+    def handle(self, viewer: Viewer, message: Message) -> None:
+        """One message of a viewer. Raises `MalformedError` where it makes no sense now."""
+        if acts(message):
+            self._act(viewer)
+        if isinstance(message, INPUTS):
+            self._input(viewer, message)
+            return
+        match message:
+            case Ack(n):
+                viewer.acknowledged(n)
+            case Pong():
+                viewer.ponged()
+            case Size(w, h):
+                viewer.size = (w, h)
+                if self._actor == viewer.id or len(self.viewers) == 1:
+                    self._want_size(viewer.size)
+            case Visible(on):
+                viewer.shown(on)
+                self._ask_pictures()
+            case Leave():
+                self._hovers[viewer.id].left()
+                self._pointers.left(viewer.id)
+            case Hello():
+                raise MalformedError("hello: it comes once, first.")
+            case _:
+                self._do(viewer, message)
+
+    def _input(self, viewer: Viewer, message: Input) -> None:
+        stage = self._stage
+        if stage is None:
+            return
+        if isinstance(message, MouseMessage):
+            self._pointers.at(viewer.id, message.x, message.y, down=message.k == "down")
+            self._hovers[viewer.id].at(stage.page, message.x, message.y)
+        try:
+            stage.input(viewer, message)
+        except BrowserError as error:
+            viewer.error(error.code, error.message)
+
+    def _do(self, viewer: Viewer, message: Message) -> None:
+        if self._doing >= UNDER_WAY_AT_MOST:
+            viewer.error("timeout", "Too much is under way in this tab; wait a moment.")
+            return
+        self._doing += 1
+        self._tasks.spawn(self._done(viewer, do(self, message)), name="what a viewer asked for")
+
+    async def _done(self, viewer: Viewer, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except BrowserError as error:
+            viewer.error(error.code, error.message)
+        finally:
+            self._doing -= 1
+
+    def _act(self, viewer: Viewer) -> None:
+        if self._actor != viewer.id:
+            self._actor = viewer.id
+        self._want_size(viewer.size)
+
+    # -- what the hub and the page say -------------------------------------------------------------
+
+    def tab_changed(self) -> None:
+        """The hub says that something of the tab differs."""
+        self._tab_changed()
+
+    def page_replaced(self) -> None:
+        """The tab's page came, was exchanged, or went."""
+        self._follow()
+        self._tab_changed()
+
+    def tab_ended(self, reason: str) -> None:
+        """The tab's id ended."""
+        restorable = any(closed.id == self.tab_id for closed in self.hub.closed())
+        self._end({"t": "ended", "reason": reason, "restorable": restorable})
+
+    def opened(self, tab: Tab) -> None:
+        """The tab's page opened another tab."""
+        document = tab_document(tab, None)
+        for viewer in self.viewers.values():
+            viewer.tell({"t": "opened", "tab": document, "url": viewer.visit.view_url(tab.id)})
+
+    def agent(self, activity: Activity) -> None:
+        """An agent does something here."""
+        message: dict[str, Any] = {"t": "agent", "session": activity.session, "line": activity.line[:300]}
+        if activity.x is not None and activity.y is not None:
+            message.update(x=activity.x, y=activity.y)
+            if activity.kind in ("move", "click"):
+                message["k"] = activity.kind
+        self._tell(message)
+        if self._stage is not None:
+            self._stage.cast.nudge()
+
+    def _page_event(self, event: events.PageEvent) -> None:
+        match event:
+            case events.DialogOpened(dialog):
+                self._tell({"t": "dialog", **dialog.as_dict()})
+            case events.DialogClosed(id):
+                self._tell({"t": "dialog-closed", "id": id})
+            case events.ChooserOpened(chooser):
+                self._tell({"t": "chooser", **chooser.as_dict()})
+            case events.ChooserClosed(id):
+                self._tell({"t": "chooser-closed", "id": id})
+            case events.Navigated():
+                if self._stage is not None and self._told_status == "crashed":
+                    self._stage.cast.restart()
+                self._tab_changed()
+            case events.Changed() | events.Crashed():
+                self._tab_changed()
+
+    # -- following the page ----------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        page = self.hub.live_page(self.tab_id)
+        if page is self.page:
+            return
+        self._drop_stage()
+        if page is None:
+            return
+        self._stage = Stage(page, self._tasks, on_picture=self._picture, on_event=self._page_event)
+        self._waking = False
+        self._ask_pictures()
+        for viewer in self.viewers.values():
+            self._tell_pending(viewer)
+        if self.viewers:
+            self._want_size(self._wanted())
+
+    def _drop_stage(self) -> None:
+        stage, self._stage = self._stage, None
+        if stage is None:
+            return
+        stage.close()
+        for message in _closing(stage.page):
+            self._tell(message)
+
+    def wake(self) -> None:
+        """Bring the page, without waiting for it."""
+        if self._waking:
+            return
+        self._waking = True
+        self._tell_status()
+        self._tasks.spawn(self._wake(), name=f"wake {self.tab_id} for its viewers")
+
+    async def _wake(self) -> None:
+        try:
+            await self.hub.page(self.tab_id)
+        except BrowserError as error:
+            for viewer in self.viewers.values():
+                viewer.error(error.code, error.message)
+        finally:
+            self._waking = False
+        self._follow()
+        self._tab_changed()
+
+    def _ask_pictures(self) -> None:
+        if self._stage is not None:
+            self._stage.demand(self.viewers.values(), thumbnails=self.thumbnails.watched)
+            latest = self._stage.cast.latest
+            if latest is not None:
+                for viewer in self.viewers.values():
+                    viewer.greet(latest)
+
+    def _picture(self, picture: Picture) -> None:
+        if not picture.small and (picture.width, picture.height) != self._size:
+            self._size = (picture.width, picture.height)
+            self._tell({"t": "size", "w": picture.width, "h": picture.height})
+        for viewer in self.viewers.values():
+            viewer.offer(picture)
+        self.thumbnails.offer(picture)
+        if picture.sharp:
+            for hover in self._hovers.values():
+                hover.again()
+
+    # -- size --------------------------------------------------------------------------------------
+
+    def _wanted(self) -> tuple[int, int]:
+        actor = self.viewers.get(self._actor or "") or next(iter(self.viewers.values()))
+        return actor.size
+
+    def _want_size(self, size: tuple[int, int]) -> None:
+        if size == self._wanted_size and size == self._size:
+            return
+        self._wanted_size = size
+        if not self._resizing and self._stage is not None:
+            self._resizing = True
+            self._tasks.spawn(self._resize(), name=f"size of {self.tab_id}")
+
+    async def _resize(self) -> None:
+        done = None
+        try:
+            while self._wanted_size != done and self._wanted_size is not None:
+                done = self._wanted_size
+                size = await self.hub.set_size(self.tab_id, *done)
+                if size != self._size:
+                    self._size = size
+                    self._tell({"t": "size", "w": size[0], "h": size[1]})
+                if self._stage is not None:
+                    self._stage.cast.nudge()
+        except BrowserError:
+            self._wanted_size = None  # the page went or is stuck; the next act asks again
+        finally:
+            self._resizing = False
+
+    # -- telling ------------------------------------------------------------------------------------
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        for viewer in self.viewers.values():
+            viewer.tell(message)
+
+    def _tell_others(self, viewer_id: str, message: dict[str, Any]) -> None:
+        for viewer in self.viewers.values():
+            if viewer.id != viewer_id:
+                viewer.tell(message)
+
+    def _people(self, seen_by: Viewer) -> list[dict[str, Any]]:
+        return [viewer.as_seen_by(seen_by) for viewer in self.viewers.values()]
+
+    def _tell_people(self, besides: Viewer | None = None) -> None:
+        for viewer in self.viewers.values():
+            if viewer is not besides:
+                viewer.tell({"t": "people", "people": self._people(viewer)})
+
+    def _tell_pending(self, viewer: Viewer) -> None:
+        page = self.page
+        if page is not None and page.dialog is not None:
+            viewer.tell({"t": "dialog", **page.dialog.as_dict()})
+        if page is not None and page.chooser is not None:
+            viewer.tell({"t": "chooser", **page.chooser.as_dict()})
+        if self._told_status != "live":
+            viewer.tell({"t": "status", "state": self._told_status})
+        if self._ended is not None:
+            viewer.tell(self._ended)
+
+    def _tab_changed(self) -> None:
+        tab = self.hub.tabs.get(self.tab_id)
+        if tab is None:
+            return
+        if tab.closes_at is not None:
+            if self._ended is None:
+                self._end({"t": "ended", "reason": "closed", "restorable": True})
+            return
+        document = tab_document(tab, self.page)
+        if document != self._told_tab or self._ended is not None:
+            self._told_tab, self._ended = document, None
+            self._tell({"t": "tab", "tab": document})
+        self._tell_status()
+
+    def _end(self, message: dict[str, Any]) -> None:
+        self._ended = message
+        self._tell(message)
+
+    def _tell_status(self) -> None:
+        page = self.page
+        state = "live"
+        if page is None:
+            state = "waking" if self._waking else self._told_status
+        elif page.crashed:
+            state = "crashed"
+        elif self._stage is not None and self._stage.stuck():
+            state = "unresponsive"
+        if state != self._told_status:
+            self._told_status = state
+            self._tell({"t": "status", "state": state})
+
+    def _tick(self) -> None:
+        self._ticker = None
+        if not self.viewers:
+            return
+        self._ticker = self._loop.call_later(TICK, self._tick)
+        self._tell_status()
+        if self._stage is not None:
+            self._stage.adapt(self.viewers.values())
+
+    def _hover_task(self, work: Coroutine[Any, Any, None]) -> object:
+        return self._tasks.spawn(work, name="what lies under a pointer")
+
+
+def _closing(page: Page) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if page.dialog is not None:
+        found.append({"t": "dialog-closed", "id": page.dialog.id})
+    if page.chooser is not None:
+        found.append({"t": "chooser-closed", "id": page.chooser.id})
+    return found
