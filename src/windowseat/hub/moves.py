@@ -121,15 +121,13 @@ class Moves:
 
     async def _go(self, target: str, url: str) -> None:
         """Send a blank page on its way, and leave no blank entry to go back to."""
-        page = await self._pages.wait(target)
-        session = page.session
+        session = (await self._pages.wait(target)).session
 
         def committed(params: dict[str, Any]) -> None:
             frame = params["frame"]
             if "parentId" not in frame and not frame["url"].startswith(BLANK):
                 stop()
-                if not session.closed:
-                    session.send("Page.resetNavigationHistory")
+                self._tasks.spawn(_forget_blank(session), name="forget the blank page")
 
         stop = session.on("Page.frameNavigated", committed)
         session.send("Page.navigate", {"url": url, "transitionType": "typed"})
@@ -395,3 +393,24 @@ class Moves:
     def _fail(self, id: str, *, end: bool = False) -> None:
         if id in self._targets.ids.operations:
             self._targets.feed(ids.Failed(id, end=end))
+
+
+async def _forget_blank(session: CdpSession) -> None:
+    """Cut a page's history down to the page that has just committed.
+
+    The browser refuses that in the moment in which a new process takes over the page: then once
+    more when its content is there.
+    """
+    loaded = asyncio.Event()
+    stop = session.on("Page.domContentEventFired", lambda _: loaded.set())
+    try:
+        await session.call("Page.resetNavigationHistory")
+    except CdpError:
+        with contextlib.suppress(*FAILURES):
+            async with asyncio.timeout(BROWSER_WITHIN):
+                await loaded.wait()
+            await session.call("Page.resetNavigationHistory")
+    except (CdpGone, CdpTimeout):
+        pass
+    finally:
+        stop()

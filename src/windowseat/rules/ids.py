@@ -174,6 +174,12 @@ class Ids:
                 return entry
         return None
 
+    def of_tab(self, tab_id: int | None) -> Entry | None:
+        """The entry that has this tab id in the browser."""
+        if tab_id is None:
+            return None
+        return next((e for e in self.entries.values() if e.tab_id == tab_id), None)
+
     def shown_target(self, id: str) -> str | None:
         """The target that lists show for an id (C4): None unless its page is there and stays."""
         entry = self.entries[id]
@@ -283,7 +289,7 @@ class Ids:
         for target, seen in self.unclaimed.items():
             # A window that the browser was reopening with its history when a former hub ended: no
             # page opened it, and it is in no other tab's place.
-            stands_for = self._of_tab(described.get(target, Described()).replaces)
+            stands_for = self.of_tab(described.get(target, Described()).replaces)
             if seen.url == entry.url and seen.opener is None and stands_for is None:
                 return target
         return None
@@ -339,7 +345,7 @@ class Ids:
                 self.spare = target
                 return [SaveSpare(target)]
             return [CloseTarget(target)]  # two spares after a crash between two steps
-        replaced = self._of_tab(what.replaces)
+        replaced = self.of_tab(what.replaces)
         if replaced is not None:
             entry = replace(
                 replaced, target=target, tab_id=what.tab_id, asleep=what.discarded, vanished_at=None
@@ -347,7 +353,7 @@ class Ids:
             # A close that met the old target did nothing: it is owed to the new one.
             last: Effect = CloseTarget(target) if entry.closing else Rebound(entry)
             return [SaveEntry(self._put(entry)), last, ListChanged()]
-        by = self.of_target(seen.opener) if seen.opener is not None else self._of_tab(what.opener_tab)
+        by = self.of_target(seen.opener) if seen.opener is not None else self.of_tab(what.opener_tab)
         entry = Entry(
             id=self.new_id(),
             target=target,
@@ -358,11 +364,6 @@ class Ids:
             asleep=what.discarded,
         )
         return [SaveEntry(self._put(entry)), Adopted(entry), ListChanged()]
-
-    def _of_tab(self, tab_id: int | None) -> Entry | None:
-        if tab_id is None:
-            return None
-        return next((e for e in self.entries.values() if e.tab_id == tab_id), None)
 
     # -- operations ------------------------------------------------------------------------
 
