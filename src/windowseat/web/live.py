@@ -26,10 +26,11 @@ DENIED: Final = 4401
 BAD_MESSAGE: Final = 4400
 TOO_MANY: Final = 4429
 
-# Seconds. A page that hears nothing for longer than two ticks connects anew.
+# Seconds. Each tick is answered, so that both sides notice when the other has gone without a word.
 _HELLO_WITHIN: Final = 5.0
 _SPACING: Final = 0.25
 _TICK: Final = 10.0
+_SILENCE: Final = 35.0
 
 _PAGES_AT_MOST: Final = 64
 _WATCHED_AT_MOST: Final = 60
@@ -125,13 +126,15 @@ class _Page:
 
     async def _read(self) -> None:
         while True:
-            message = _parse(await self._socket.receive_text())
+            message = _parse(await asyncio.wait_for(self._socket.receive_text(), _SILENCE))
             match message.get("t"):
                 case "watch":
                     self._watch(_ids(message.get("tabs")))
                 case "visible":
                     self._watcher.visible = message.get("on") is True
                     self._board.note_visibility()
+                case "tock":
+                    pass
                 case _:
                     raise _BadMessageError("Unknown message.")
 
@@ -152,11 +155,15 @@ class _Page:
         return received
 
     async def _write(self) -> None:
+        loop = asyncio.get_running_loop()
+        tick_at = loop.time() + _TICK
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), _TICK)
-            if not self._news.is_set():
+                await asyncio.wait_for(self._news.wait(), max(0.01, tick_at - loop.time()))
+            if loop.time() >= tick_at:
+                tick_at = loop.time() + _TICK
                 await self._socket.send_text('{"t":"tick"}')
+            if not self._news.is_set():
                 continue
             self._news.clear()
             now = self._board.picture
@@ -169,13 +176,19 @@ class _Page:
                     }
                 self._has = now
                 message = with_countdowns(message, self._services)
-                await self._socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+                await self._socket.send_text(_json(message))
             thumbnails, self._thumbnails = self._thumbnails, {}
             for id, jpeg in thumbnails.items():
                 if id in self._watched:
                     name = id.encode()
                     await self._socket.send_bytes(bytes([len(name)]) + name + jpeg)
             await asyncio.sleep(_SPACING)
+
+
+def _json(message: dict[str, Any]) -> str:
+    # A page can give its title a lone surrogate, which no text frame may carry.
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()
 
 
 def _ids(found: Any) -> list[str]:

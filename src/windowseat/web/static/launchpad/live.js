@@ -66,7 +66,9 @@ export class Live {
     this.failures = 0;
     this.#expectNews();
     if (typeof data === "string") {
-      this.hears.message(JSON.parse(data));
+      const message = JSON.parse(data);
+      if (message.t === "tick") this.#send({ t: "tock" });
+      else this.hears.message(message);
       return;
     }
     const bytes = new Uint8Array(data);

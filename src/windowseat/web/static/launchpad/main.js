@@ -60,7 +60,7 @@ function start() {
   const thumbnails = new Thumbnails((tabs) => live.watch(tabs));
   thumbnails.wanted = (id) => {
     const tab = state.tabs.get(id);
-    return tab !== undefined && !tab.asleep && tab.closes_at === null;
+    return tab !== undefined && tab.closes_at === null;
   };
   groups.thumbnails = thumbnails;
   side.choose = (chosen) => {
