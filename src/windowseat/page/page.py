@@ -100,6 +100,7 @@ class Page:
         self._listeners: list[Callable[[PageEvent], None]] = []
         self._waiting: set[asyncio.Future[BrowserError]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self.outlines: dict[str, tuple[str, ...]] = {}  # last snapshots by id, for `since`
         self._read_due: asyncio.TimerHandle | None = None
         self._read_again = False
         self._read_running = False
@@ -127,6 +128,7 @@ class Page:
             ("Page.setLifecycleEventsEnabled", {"enabled": True}),
             ("Page.setInterceptFileChooserDialog", {"enabled": True}),
             ("Target.setAutoAttach", AUTO_ATTACH),
+            ("Page.getFrameTree", {}),
         ]
         try:
             sent = [self.session.send(method, params) for method, params in commands]
@@ -139,6 +141,8 @@ class Page:
             # They stay queued: Chromium carries them out once the page answers again.
             self._set(unresponsive=True)
             return
+        with contextlib.suppress(CdpError):
+            self.frames.learn(self.session, sent[-1].result()["frameTree"])
         await self._read_state()
 
     def listen(self, callback: Callable[[PageEvent], None]) -> Callable[[], None]:
@@ -191,13 +195,21 @@ class Page:
         self.document = str(frame.get("loaderId", ""))
         self.worlds.forget_all()
         self.refs.forget_all()
+        self.frames.forget_all()
         restored = params.get("type") == "BackForwardCacheRestore"
         self.load.committed(self.document, whole=restored)
         url = str(frame.get("unreachableUrl") or frame.get("url", "")) + str(frame.get("urlFragment") or "")
         self._close_chooser()
+        if restored:
+            self._spawn(self._learn_frames(), "read the frames")
         self._set(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
         self._emit(Navigated(self.document, self.url, restored))
         self.read_soon()
+
+    async def _learn_frames(self) -> None:
+        # Out of the back/forward cache a document comes with its frames, unannounced.
+        tree = await self.session.call("Page.getFrameTree", timeout=READ_LIMIT)
+        self.frames.learn(self.session, tree["frameTree"])
 
     def _navigated_within(self, params: dict[str, Any]) -> None:
         if params["frameId"] == self.main_frame:
