@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+from windowseat.cli.parser import make_parser
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_of_the_command_line_is_the_parsers():
+    spec = importlib.util.spec_from_file_location("cli_docs", ROOT / "scripts/cli_docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    assert written == module.cli_page(), "run: .venv/bin/python scripts/cli_docs.py > docs/cli.md"
+
+
+def test_every_command_of_the_readme_is_one():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    known = {*make_parser().format_help().split(), "test", "check", "bench"}
+    named = set(re.findall(r"`?\./run ([a-z]+)", text))
+    assert named <= known
+    assert {"up", "demo", "test", "check", "bench"} <= named
+
+
+def test_no_lock_names_a_place_to_download_from():
+    for lock in [*ROOT.glob("requirements*.txt"), ROOT / "package-lock.json"]:
+        assert "://" not in lock.read_text(encoding="utf-8"), lock.name
+
+
+def test_every_locked_package_has_a_hash():
+    for lock in ROOT.glob("requirements*.txt"):
+        entries = re.findall(
+            r"^([a-z0-9._-]+)==\S+ (.)\n((?:    --hash=\S+.*\n?)*)",
+            lock.read_text(),
+            re.MULTILINE | re.IGNORECASE,
+        )
+        assert entries, lock.name
+        assert all(hashes for _name, _more, hashes in entries), lock.name

@@ -1,0 +1,99 @@
+"""`./run` without a network: its words, its quickness, its refusals."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUN = ROOT / "run"
+
+
+def run(*words: str, script: Path = RUN, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(script), *words], env={**os.environ, **more}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+installed = pytest.mark.skipif(
+    not (ROOT / ".venv/.stamp-running").exists(), reason="this checkout was not set up by ./run"
+)
+
+
+def test_the_script_is_plain_sh():
+    for script in (RUN, ROOT / "scripts/lock"):
+        assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+
+
+def test_without_a_verb_it_teaches_and_makes_nothing(tmp_path):
+    copy = Path(shutil.copy(RUN, tmp_path))
+    done = run(script=copy)
+    assert done.returncode == 2
+    assert "./run up" in done.stderr
+    assert list(tmp_path.iterdir()) == [copy]
+
+
+def test_without_a_python_it_says_which_one_it_needs(tmp_path):
+    # A path with the tools of a bare system, but no Python.
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in (
+        "sh",
+        "dirname",
+        "readlink",
+        "cat",
+        "sha256sum",
+        "flock",
+        "mkdir",
+        "id",
+        "printf",
+        "rm",
+        "find",
+    ):
+        found = shutil.which(name)
+        if found:
+            (tools / name).symlink_to(found)
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    for name in ("run", "pyproject.toml", "requirements.txt", "requirements-build.txt"):
+        shutil.copy(ROOT / name, checkout)
+    done = run("status", script=checkout / "run", PATH=str(tools))
+    assert done.returncode == 1
+    assert "Python 3.11" in done.stderr
+    assert done.stdout == ""
+
+
+@installed
+def test_other_words_go_to_windowseat_quickly_and_quietly(tmp_path):
+    best = 9.0
+    for _ in range(3):
+        started = time.monotonic()
+        done = run("status", "--json", WINDOWSEAT_HOME=str(tmp_path))
+        best = min(best, time.monotonic() - started)
+        assert (done.returncode, done.stdout, done.stderr) == (3, '{"running": false}\n', "")
+    assert best < 1.0
+
+
+@installed
+def test_it_works_from_elsewhere_and_through_a_link(tmp_path):
+    link = tmp_path / "seat"
+    link.symlink_to(RUN)
+    done = subprocess.run(
+        [str(link), "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("windowseat 0.")
+
+
+@installed
+def test_an_unknown_figure_lists_the_known_ones():
+    if not (ROOT / ".venv/.stamp-developing").exists():
+        pytest.skip("no dev environment yet")
+    done = run("bench", "nonsense")
+    assert done.returncode == 2
+    assert "There are:" in done.stderr
