@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -31,14 +32,8 @@ def hub_that(home, answer: Callable[[socket.socket], None]) -> Iterator[list[byt
             while b"\r\n\r\n" not in text:
                 text += connection.recv(65536)
             head, _, body = text.partition(b"\r\n\r\n")
-            wanted = next(
-                (
-                    int(line.split(b":")[1])
-                    for line in head.lower().split(b"\r\n")
-                    if line.startswith(b"content-length")
-                ),
-                0,
-            )
+            counted = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+            wanted = int(counted[1]) if counted else 0
             while len(body) < wanted:
                 body += connection.recv(65536)
             heard.append(head + b"\r\n\r\n" + body)

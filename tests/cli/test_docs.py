@@ -34,10 +34,8 @@ def test_no_lock_names_a_place_to_download_from():
 
 def test_every_locked_package_has_a_hash():
     for lock in ROOT.glob("requirements*.txt"):
-        entries = re.findall(
-            r"^([a-z0-9._-]+)==\S+ (.)\n((?:    --hash=\S+.*\n?)*)",
-            lock.read_text(),
-            re.MULTILINE | re.IGNORECASE,
-        )
+        text = lock.read_text(encoding="utf-8")
+        entries = re.findall(r"(?mi)^([a-z0-9._-]+)==\S+ (.)\n((?:    --hash=\S+.*\n?)*)", text)
+        assert len(entries) == text.count("=="), lock.name
         assert entries, lock.name
         assert all(hashes for _name, _more, hashes in entries), lock.name

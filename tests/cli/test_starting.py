@@ -51,7 +51,7 @@ def test_the_parent_hears_the_hubs_own_reason(home):
 
 
 def test_a_hub_that_dies_while_starting_is_noticed_at_once(home):
-    child = "import sys; from windowseat.cli.starting import Announcer; Announcer(sys.argv[1]); raise SystemExit(1)"
+    child = "import sys; from windowseat.cli.starting import Announcer; Announcer(sys.argv[1])"
     news = NewsOfStart(home)
     env = command_environment(home.state)
     process = subprocess.Popen([sys.executable, "-c", child, str(news.path)], env=env)
