@@ -8,9 +8,9 @@ from typing import Final
 
 from windowseat.errors import BrowserError
 from windowseat.hub.events import Activity, HubEvent, PageReplaced, TabEnded, TabOpened, TabsChanged
-from windowseat.hub.hub import Hub
 from windowseat.hub.people import Person
 from windowseat.hub.spawn import Tasks
+from windowseat.view.door import HubDoor
 from windowseat.view.tab_view import TabView
 from windowseat.view.thumbnails import LastPictures
 from windowseat.view.uploads import Uploads
@@ -30,7 +30,7 @@ class ViewService:
         uploads: the files that people have sent.
     """
 
-    def __init__(self, hub: Hub, upload_folder: Path) -> None:
+    def __init__(self, hub: HubDoor, upload_folder: Path) -> None:
         self.uploads = Uploads(upload_folder)
         self._hub = hub
         self._tasks = Tasks()

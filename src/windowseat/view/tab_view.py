@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from windowseat.errors import BrowserError
 from windowseat.hub.events import Activity
-from windowseat.hub.hub import Hub
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.tab import Tab
 from windowseat.page import events
@@ -20,6 +19,7 @@ from windowseat.page.page import Page
 from windowseat.view.cast import Picture
 from windowseat.view.documents import tab_document
 from windowseat.view.doing import do
+from windowseat.view.door import HubDoor
 from windowseat.view.hands import INPUTS, Input
 from windowseat.view.hover import Hover
 from windowseat.view.messages import (
@@ -51,7 +51,7 @@ class TabView:
         viewers: by their id, in the order they came.
     """
 
-    def __init__(self, tab_id: str, hub: Hub, tasks: Tasks, uploads: Uploads) -> None:
+    def __init__(self, tab_id: str, hub: HubDoor, tasks: Tasks, uploads: Uploads) -> None:
         self.tab_id = tab_id
         self.viewers: dict[str, Viewer] = {}
         self.uploads = uploads

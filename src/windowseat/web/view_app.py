@@ -7,6 +7,7 @@ the credential that a token was traded for. `Guard` stands in front and checks H
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Final
 from urllib.parse import unquote
 
@@ -73,8 +74,8 @@ class SocketChannel:
         message = await self._socket.receive()
         if message["type"] != "websocket.receive":
             return None
-        text = message.get("text")
-        return text if text is not None else message.get("bytes", b"")
+        data: str | bytes = message["text"] if message.get("text") is not None else message["bytes"]
+        return data
 
     async def send(self, data: str | bytes) -> None:
         """Send one message; waits while the line is full. Raises `ChannelClosedError`."""
@@ -91,10 +92,8 @@ class SocketChannel:
         """Close, if it is open still."""
         if self._socket.client_state is WebSocketState.DISCONNECTED:
             return
-        try:
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it closed in the same moment
             await self._socket.close(code)
-        except (WebSocketDisconnect, RuntimeError):
-            pass  # it closed in the same moment
 
 
 class ViewOrigin:
