@@ -8,15 +8,13 @@ import contextlib
 import os
 import signal
 import stat
-import struct
 import sys
 import time
-import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from support.agents import Recording, png, until
 from windowseat.agents import kernels as kernels_module
 from windowseat.agents.kernels import Kernels
 from windowseat.errors import BrowserError
@@ -31,32 +29,6 @@ while True:
 """
 
 
-class Recording:
-    """A broker that notes what it was asked, and answers from a table; `hold` keeps an answer back."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str, dict[str, Any], float | None]] = []
-        self.answers: dict[str, Any] = {}
-        self.held: asyncio.Event | None = None
-        self.cancelled = 0
-
-    async def dispatch(self, session, op, args, timeout_s):
-        self.asked.append((session, op, args, timeout_s))
-        if self.held is not None:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self.held.wait()
-            except TimeoutError:
-                return {"ok": False, "error": BrowserError("timeout", f"{op} took too long").as_dict()}
-            except asyncio.CancelledError:
-                self.cancelled += 1
-                raise
-        answer = self.answers.get(op, {"seen": args})
-        if isinstance(answer, BrowserError):
-            return {"ok": False, "error": answer.as_dict()}
-        return {"ok": True, "data": answer}
-
-
 @pytest.fixture
 async def broker():
     return Recording()
@@ -68,22 +40,6 @@ async def kernels(broker, tmp_path):
     await made.start()
     yield made
     await made.aclose()
-
-
-async def until(condition, seconds=10.0):
-    """Wait until `condition()` is true."""
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
-def png(width: int, height: int) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = zlib.compress(b"\0" * (height * (width + 1)))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 async def run(kernels, code, timeout=10.0, session="s"):
@@ -143,7 +99,7 @@ async def test_tabs_snapshots_and_pictures_have_types_of_their_own(kernels, brok
         "browser.select(two)\ns = tab.snapshot()\nassert '@e1' in s and s.refs == 1 and other == two\n"
         "print(tab.id, other.title)\ns",
     )
-    assert answer.text == 't1 A\n- button "Go" @e1\n', answer.text
+    assert answer.text == 't1 A\n[(no title)] http://a/ (snapshot s1)\n- button "Go" @e1\n', answer.text
     asked = [(op, args) for _, op, args, _ in broker.asked]
     assert ("tab.click", {"target": "@e1", "tab": "t2"}) in asked
     assert ("tabs.select", {"tab": "t2"}) in asked

@@ -102,7 +102,7 @@ def failure_of(error: BaseException) -> Failure:
         return Failure(
             "execution-failed", "The cell needed more memory than it may use (1 GiB).", False, trace
         )
-    said = str(error)[:500]
+    said = str(error)[:500].encode("utf-8", "backslashreplace").decode()
     name = type(error).__name__
     return Failure("execution-failed", f"{name}: {said}" if said else name, False, trace)
 

@@ -19,14 +19,20 @@ Invoke = Callable[[str, dict[str, Any]], Any]
 
 
 class Snapshot(str):
-    """A page snapshot: the outline as text, with `id`, `url`, `title`, `refs` and `truncated` beside it."""
+    """A page snapshot as text: a line with title and address, the outline, and a hint where there is more.
 
-    __slots__ = ("id", "refs", "title", "truncated", "url")
+    `id`, `url`, `title`, `refs` (their count), `truncated` and `outline` (the text alone) stand beside it.
+    """
+
+    __slots__ = ("id", "outline", "refs", "title", "truncated", "url")
 
     def __new__(cls, data: dict[str, Any]) -> Snapshot:
         """Take the answer of `tab.snapshot`."""
-        made = super().__new__(cls, data.get("text", ""))
-        for name in cls.__slots__:
+        title, url, outline = data.get("title") or "(no title)", data.get("url"), data.get("text", "")
+        hint = f"\n[{data['hint']}]" if data.get("hint") else ""
+        made = super().__new__(cls, f"[{title}] {url} (snapshot {data.get('id')})\n{outline}{hint}")
+        made.outline = outline
+        for name in ("id", "refs", "title", "truncated", "url"):
             setattr(made, name, data.get(name))
         return made
 
