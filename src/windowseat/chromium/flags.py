@@ -184,7 +184,7 @@ def _machine(options: LaunchOptions) -> list[Flag]:
 def _shm_bytes() -> int:
     """Free bytes in /dev/shm; 0 when there is none."""
     try:
-        state = os.statvfs("/dev/shm")  # noqa: S108 (only asked for its size)
+        state = os.statvfs("/dev/shm")
     except OSError:
         return 0
     return state.f_bavail * state.f_frsize
