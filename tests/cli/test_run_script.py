@@ -97,3 +97,59 @@ def test_an_unknown_figure_lists_the_known_ones():
     done = run("bench", "nonsense")
     assert done.returncode == 2
     assert "There are:" in done.stderr
+
+
+APT = """#!/bin/sh
+echo "apt-get $*" >> "$APT_NOTES"
+"""
+
+
+def without_chromium(tmp_path: Path, *, uid: int) -> tuple[subprocess.CompletedProcess[str], str]:
+    """`./run up` where Debian's Chromium is hidden and apt-get only notes what it is told."""
+    tools, empty, notes = tmp_path / "bin", tmp_path / "empty", tmp_path / "notes"
+    tools.mkdir()
+    empty.mkdir()
+    for name, text in {"apt-get": APT, "id": f"#!/bin/sh\necho {uid}\n"}.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    hidden = "mount --bind $EMPTY /usr/lib/chromium && rm -f $KNOWN && exec $RUN up --help"
+    known = ROOT / ".venv/.chromium"
+    before = known.read_bytes() if known.exists() else None
+    environ = {
+        "HOME": str(tmp_path), "PATH": f"{tools}:/usr/sbin:/usr/bin:/sbin:/bin", "EMPTY": str(empty),
+        "RUN": str(RUN), "KNOWN": str(known), "APT_NOTES": str(notes),
+    }  # fmt: skip
+    try:
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", hidden], env=environ, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        if before is not None:
+            known.write_bytes(before)
+    return done, notes.read_text() if notes.exists() else ""
+
+
+hides = pytest.mark.skipif(
+    os.getuid() != 0 or not Path("/usr/lib/chromium/chromium").exists(),
+    reason="hiding Debian's Chromium needs root, and one that is there",
+)
+
+
+@installed
+@hides
+def test_without_a_chromium_root_gets_one_from_apt(tmp_path):
+    done, notes = without_chromium(tmp_path, uid=0)
+    assert done.returncode == 0
+    assert notes.splitlines()[0].endswith(" update")
+    assert "install --no-install-recommends chromium" in notes
+    assert "Installing: chromium" in done.stderr
+
+
+@installed
+@hides
+def test_without_a_terminal_a_user_is_told_the_command(tmp_path):
+    done, notes = without_chromium(tmp_path, uid=1000)
+    assert done.returncode == 5
+    assert notes == "", "nothing is installed unasked"
+    assert "apt-get install --no-install-recommends chromium" in done.stderr
