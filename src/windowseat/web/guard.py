@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from windowseat.web.origins import Kind, Origins
@@ -94,27 +95,22 @@ class Guard:
         if body.announced_too_much(scope):
             await refuse(scope, receive, send, 413, "The request is too large.", headers=self._headers)
             return
-        started = False
 
         async def send_guarded(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        try:
-            await self._app(scope, body.receive, send_guarded)
-        except BodyTooLargeError:
-            if started:
-                raise
-            await refuse(scope, receive, send, 413, "The request is too large.", headers=self._headers)
+        await self._app(scope, body.receive, send_guarded)
 
 
-class BodyTooLargeError(Exception):
-    """The body went on past its limit."""
+class BodyTooLargeError(HTTPException):
+    """The body went on past its limit: 413, raised where the app reads it."""
+
+    def __init__(self) -> None:
+        super().__init__(413, "The request is too large.")
 
 
 class BoundedBody:

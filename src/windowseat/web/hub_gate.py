@@ -18,7 +18,7 @@ from typing import Final
 import anyio.to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from windowseat.web.guard import BodyTooLargeError, BoundedBody, refuse
+from windowseat.web.guard import BoundedBody, refuse
 from windowseat.web.machine import process_tree
 from windowseat.web.origins import is_loopback_host
 from windowseat.web.peers import Peer, holds_socket, peer_of
@@ -61,10 +61,7 @@ class ProgramsOnly:
         if body.announced_too_much(scope):
             await refuse(scope, receive, send, 413, "The request is too large.")
             return
-        try:
-            await self._app(scope, body.receive, send)
-        except BodyTooLargeError:
-            await refuse(scope, receive, send, 413, "The request is too large.")
+        await self._app(scope, body.receive, send)
 
 
 class LoopbackGate:
