@@ -1,6 +1,7 @@
 // Text between the page and the viewer's clipboard, without a permission prompt.
 
 /** @import {ToHub, Clip} from "./wire.js" */
+import { wellFormed } from "./wire.js";
 
 const ANSWER_MS = 4_000;
 const LONGEST_PASTE = 500_000; // UTF-16 units: under 1 MiB as JSON in most scripts; checked exactly before sending
@@ -97,7 +98,7 @@ export class Clipboard {
 
   /** @param {string} text */
   paste(text) {
-    const message = { t: "paste", text };
+    const message = { t: "paste", text: wellFormed(text) };
     if (text.length > LONGEST_PASTE && new Blob([JSON.stringify(message)]).size > FRAME_BYTES) {
       this.ways.problem("That text is too long to paste at once (1 MB at most).");
       return;

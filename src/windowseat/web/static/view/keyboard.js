@@ -1,7 +1,7 @@
 // Keys from the hidden field: sends them to the page, does the view's own shortcuts, releases what is held.
 
 /** @import {ToHub} from "./wire.js" */
-/** @import {Decision, PageKey, Press} from "./keymap.js" */
+/** @import {PageKey, Press} from "./keymap.js" */
 import { decide, pageKey } from "./keymap.js";
 
 /**

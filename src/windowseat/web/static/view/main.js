@@ -27,7 +27,7 @@ import { followViewport } from "./viewport.js";
 const TICK_MS = 500;
 const ACTED_MS = 1_500;
 /** Messages after which the page takes this viewer's size, and a file picker may open by itself. */
-const ACTS = new Set(["key", "text", "ime", "paste", "cut", "nav", "wheel"]);
+const ACTS = new Set(["key", "text", "ime", "delete", "paste", "cut", "nav", "wheel"]);
 
 const mac = /^(Mac|iP)/.test(navigator.platform);
 const phone = matchMedia("(any-pointer: coarse)").matches;
@@ -44,6 +44,8 @@ let state = initialState();
 /** @type {State | null} */
 let rendered = null;
 let lastAct = -Infinity;
+/** The size that the hub was told last on this connection. */
+let toldSize = { w: 0, h: 0 };
 
 /** @param {FromHub | Local} event */
 function dispatch(event) {
@@ -59,13 +61,23 @@ function send(message, options) {
   return socket.send(message, options);
 }
 
+/** @param {import("./wire.js").Size} size */
+function tellSize(size) {
+  if (size.w === toldSize.w && size.h === toldSize.h) return;
+  if (send({ t: "size", ...size, dpr: devicePixelRatio })) toldSize = size;
+}
+
+function isVisible() {
+  return document.visibilityState === "visible";
+}
+
 function toPage() {
   if (document.querySelector("dialog[open]")) return;
   field.focus({ preventScroll: true });
 }
 
 const admission = new Admission(tabId);
-const stage = new Stage(area, need("sheet", HTMLElement), (size) => send({ t: "size", ...size, dpr: devicePixelRatio }));
+const stage = new Stage(area, need("sheet", HTMLElement), tellSize);
 const pictures = new Pictures(canvas, (n) => socket.send({ t: "ack", n }), (w, h) => {
   stage.show({ w, h });
   dispatch({ t: "local-picture", w, h });
@@ -73,9 +85,10 @@ const pictures = new Pictures(canvas, (n) => socket.send({ t: "ack", n }), (w, h
 const socket = new HubSocket(
   `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${tabPath}/socket`, admission,
   {
-    hello: () => ({
-      t: "hello", ...stage.size, dpr: devicePixelRatio, touch: phone, visible: document.visibilityState === "visible",
-    }),
+    hello: () => {
+      toldSize = stage.size;
+      return { t: "hello", ...stage.size, dpr: devicePixelRatio, touch: phone, visible: isVisible() };
+    },
     message: received,
     picture: (picture) => pictures.show(picture),
     connecting: () => dispatch({ t: "local-connecting" }),
@@ -155,8 +168,9 @@ function received(message) {
     if (phone) phoneKeyboard.place(message.on);
   }
   if (message.t === "welcome") {
-    // The area may have changed while the line was down; the hub has the size of the first message.
-    send({ t: "visible", on: document.visibilityState === "visible" });
+    // Both may have changed between the first message and its answer.
+    tellSize(stage.size);
+    send({ t: "visible", on: isVisible() });
   }
 }
 
@@ -208,9 +222,8 @@ function start() {
   if (phone) field.inputMode = "none";
   followViewport();
   document.addEventListener("visibilitychange", () => {
-    const on = document.visibilityState === "visible";
-    send({ t: "visible", on });
-    if (on) socket.tryNow();
+    send({ t: "visible", on: isVisible() });
+    if (isVisible()) socket.tryNow();
   });
   window.addEventListener("online", () => socket.tryNow());
   window.addEventListener("blur", () => {

@@ -90,7 +90,7 @@ export class Mouse {
   #button(k, event) {
     this.#last = this.stage.point(event);
     this.send({
-      t: "mouse", k, ...this.#last, b: event.button, bs: this.#held, c: Math.max(1, event.detail),
+      t: "mouse", k, ...this.#last, b: event.button, bs: this.#held, c: Math.min(Math.max(1, event.detail), 100),
       m: modifiers(event, this.mac),
     });
   }

@@ -100,7 +100,8 @@ export class Touches {
     const p = [...event.touches].flatMap((touch) => {
       const id = this.#ids.get(touch.identifier);
       if (id === undefined) return [];
-      return [{ id, ...this.stage.point(touch), rx: touch.radiusX || 1, ry: touch.radiusY || 1, f: touch.force || 1 }];
+      const { radiusX: rx, radiusY: ry, force } = touch;
+      return [{ id, ...this.stage.point(touch), rx: radius(rx), ry: radius(ry), f: Math.min(force || 1, 1) }];
     });
     this.send({ t: "touch", k, p, m: modifiers(event, false) }, { droppable: k === "move" });
   }
@@ -111,6 +112,11 @@ export class Touches {
     while (used.has(id)) id += 1;
     return id;
   }
+}
+
+/** @param {number} given 0 where the screen does not tell */
+function radius(given) {
+  return Math.min(given || 1, 1000);
 }
 
 /**

@@ -2,6 +2,7 @@
 // it; what changed in it since the hub last knew goes out as `ime`, `text` and `delete`.
 
 /** @import {ToHub} from "./wire.js" */
+import { wellFormed } from "./wire.js";
 
 // Something to delete must stand before the caret, or a phone keyboard's Backspace gives no event at all.
 const PAD = " ".repeat(24);
@@ -58,7 +59,7 @@ export class Typing {
   #write(added) {
     added.split("\n").forEach((line, index) => {
       if (index > 0) this.enter();
-      if (line) this.send({ t: "text", text: line });
+      if (line) this.send({ t: "text", text: wellFormed(line) });
     });
   }
 
@@ -73,13 +74,13 @@ export class Typing {
     }
     const text = value.slice(base);
     const inside = (/** @type {number} */ at) => Math.min(Math.max(at - base, 0), text.length);
-    this.send({ t: "ime", text, from: inside(selectionStart), to: inside(selectionEnd) });
+    this.send({ t: "ime", text: wellFormed(text), from: inside(selectionStart), to: inside(selectionEnd) });
   }
 
   /** @param {string} text */
   #committed(text) {
     this.#composing = false;
-    this.send({ t: "ime", commit: text });
+    this.send({ t: "ime", commit: wellFormed(text) });
     // Some browsers tell of the same text once more with an input event: it is known now.
     this.#known = this.field.value;
     if (this.#known.length > LONGEST) this.#reset();

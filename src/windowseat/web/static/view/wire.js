@@ -45,6 +45,14 @@ export function parseMessage(text) {
   }
 }
 
+/**
+ * Text that any JSON reader takes: halves of a character become the replacement sign.
+ * @param {string} text
+ */
+export function wellFormed(text) {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
 const HEADER = 16;
 /** @type {Record<number, string>} */
 const KINDS = { 1: "image/jpeg", 2: "image/png" };

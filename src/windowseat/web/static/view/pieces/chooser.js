@@ -7,6 +7,7 @@ import { showModal } from "./modal.js";
 import { upload } from "./upload.js";
 
 const AT_ONCE = 2;
+const FILES_AT_MOST = 100;
 
 /**
  * @typedef {{file: File, id: string, row: HTMLElement, bar: HTMLProgressElement, note: HTMLElement}} Item
@@ -101,6 +102,10 @@ class ChooserPanel {
   /** @param {File[]} files */
   async #take(files) {
     if (files.length === 0) return;
+    if (files.length > FILES_AT_MOST) {
+      this.#list.replaceChildren(h("li", { role: "alert" }, `At most ${FILES_AT_MOST} files at once; these are ${files.length}.`));
+      return;
+    }
     this.direct = false;
     this.drop.hidden = true;
     this.#items = files.map(newItem);
@@ -121,11 +126,11 @@ class ChooserPanel {
 
   /** @param {Item} item */
   async #send(item) {
-    item.note.textContent = "";
     item.bar.hidden = false;
+    showProgress(item, 0);
     try {
       item.id = await upload(item.file, {
-        ...this.ways.upload(), signal: this.#stop.signal, progress: (part) => (item.bar.value = part),
+        ...this.ways.upload(), signal: this.#stop.signal, progress: (part) => showProgress(item, part),
       });
       item.bar.value = 1;
       item.note.textContent = "Sent";
@@ -147,9 +152,18 @@ class ChooserPanel {
 /** @param {File} file @returns {Item} */
 function newItem(file) {
   const bar = h("progress", { max: 1, value: 0, "aria-label": `Sending ${file.name}` });
-  const note = h("span", { class: "note", role: "status" }, sizeText(file.size));
+  const note = h("span", { class: "note" }, sizeText(file.size));
   const row = h("li", {}, h("span", { class: "name" }, file.name), note, bar);
   return { file, id: "", row, bar, note };
+}
+
+/**
+ * @param {Item} item
+ * @param {number} part
+ */
+function showProgress(item, part) {
+  item.bar.value = part;
+  item.note.textContent = `${Math.floor(part * 100)} % of ${sizeText(item.file.size)}`;
 }
 
 /** @param {number} bytes */
