@@ -47,10 +47,10 @@ class HubClient:
         """As `request`, but ask for a stream (NDJSON) and give each line's JSON as it comes."""
         return self._answers(method, path, body, "application/x-ndjson", timeout)
 
-    def running(self) -> dict[str, Any] | None:
+    def running(self, *, timeout: float = 10.0) -> dict[str, Any] | None:
         """The hub's status (C11), or None when no hub runs."""
         try:
-            found: dict[str, Any] = self.request("GET", "/hub/v1/status", timeout=10.0)
+            found: dict[str, Any] = self.request("GET", "/hub/v1/status", timeout=timeout)
         except Refusal as refusal:
             if refusal.code == "not-running":
                 return None

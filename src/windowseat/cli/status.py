@@ -6,7 +6,8 @@ from typing import Any
 
 from windowseat.cli.call import Call
 from windowseat.cli.client import not_running
-from windowseat.cli.say import show, show_json
+from windowseat.cli.processes import keeper_of
+from windowseat.cli.say import say, say_refusal, show, show_json
 
 
 def status(call: Call) -> int:
@@ -17,7 +18,10 @@ def status(call: Call) -> int:
         if call.json:
             show_json({"running": False})
             return refusal.exit_code
-        raise refusal
+        say_refusal(refusal)
+        if (keeper := keeper_of(call.home)) is not None:
+            say(f"  Its browser goes on (keeper {keeper}): `up` takes it over, `down` ends it.")
+        return refusal.exit_code
     if call.json:
         show_json(found)
         return 0
