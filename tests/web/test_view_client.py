@@ -147,7 +147,8 @@ async def test_a_picture_is_drawn_pixel_for_pixel(seat: Seat) -> None:
     assert box == {"x": 0, "y": BAR, "width": 900, "height": 600}
     pixel = await seat.page.evaluate(
         """() => { const from = document.querySelector("#picture");
-        const copy = document.createElement("canvas"); copy.width = from.width; copy.height = from.height; const context = copy.getContext("2d");
+        const copy = document.createElement("canvas");
+        copy.width = from.width; copy.height = from.height; const context = copy.getContext("2d");
         context.drawImage(from, 0, 0); return [...context.getImageData(450, 300, 1, 1).data]; }"""
     )
     assert pixel == [*RED, 255]
@@ -311,7 +312,8 @@ async def test_the_views_own_shortcuts(seat: Seat) -> None:
 
 async def test_a_macs_command_counts_as_control(seat: Seat) -> None:
     body = """const press = { key: "a", code: "KeyA", location: 0, keyCode: 65,
-        isComposing: false, altGraph: false, ctrlKey: false, altKey: false, shiftKey: false, metaKey: false, ...a };
+        isComposing: false, altGraph: false, ctrlKey: false, altKey: false,
+        shiftKey: false, metaKey: false, ...a };
         return m.decide(press, true);"""
     decide = {
         "select all": ({"metaKey": True}, {"do": "key", "key": "a", "code": "KeyA", "loc": 0, "m": 2}),
