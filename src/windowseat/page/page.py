@@ -415,6 +415,13 @@ class Page:
         with translated():
             return await evaluate_in_page(self, js, timeout)
 
+    async def evaluate_world(self, js: str, timeout: float = 5.0) -> Any:
+        """As `evaluate_page`, in our own world: the page's DOM, nothing of its scripts."""
+        self.check_usable()
+        with translated():
+            context = await self.worlds.context(self.session, self.main_frame, timeout)
+            return await evaluate_in_page(self, js, timeout, context.id)
+
     async def keep_focused(self) -> None:
         """Let the page count as focused, whichever window is: keys and carets need it."""
         if not self._focused:

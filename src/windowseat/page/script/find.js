@@ -130,7 +130,11 @@ function textOf(element) {
     const input = /** @type {HTMLInputElement} */ (element);
     return ["button", "submit", "reset"].includes(input.type) ? flat(input.value) : "";
   }
-  return flat(element.textContent ?? "");
+  // The text of scripts and styles is nobody's words.
+  const words = element.querySelector("script,style,noscript,template")
+    ? /** @type {HTMLElement} */ (element).innerText
+    : element.textContent;
+  return flat(words ?? "");
 }
 
 /** @param {string} wanted `button` or `button[name="Save"]` */

@@ -63,10 +63,13 @@ const script = {
     });
   },
 
-  /** @param {string} target @param {{timeout: number, hit: boolean, enabled: boolean, position: {x: number, y: number} | null}} options */
+  /** @param {string} target @param {{timeout: number, hit: boolean, enabled: boolean, scroll?: boolean, position: {x: number, y: number} | null}} options */
   ready(target, options) {
     return answered(async () => {
       const { element, point } = await whenReady(target, options);
+      if (options.scroll) {
+        element.scrollIntoViewIfNeeded(true);
+      }
       return { ...facts(element), point };
     });
   },
