@@ -33,7 +33,6 @@ from windowseat.errors import BrowserError, Refusal
 from windowseat.hub.home import Home
 from windowseat.hub.hub import Hub
 from windowseat.hub.lock import HeldLock, holder_of, try_lock
-from windowseat.hub.people import Person
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.store import Store
 from windowseat.view.service import ViewService
@@ -80,6 +79,7 @@ class HubProcess:
         self._started = time.monotonic()
         self._keeper: KeeperClient
         self._hub: Hub
+        self._views: ViewService
         self._origins: Origins
         self._found: Found
 
@@ -104,12 +104,12 @@ class HubProcess:
                 home.keeper_socket, keeper_options(home, options, self._found)
             )
             stack.push_async_callback(self._leave_keeper)
-            say_warnings(self._found, home, options)
+            say_warnings(home, options, self._found)
             await self._start_hub(store, stack)
             services = await self._services(admission, stack)
             apps = [
                 await serve(launchpad_origin(services), launchpad.sockets),
-                await serve(Guard(view_app(services), self._origins, "view"), view.sockets),
+                await serve(Guard(view_app(services, self._views), self._origins, "view"), view.sockets),
                 await serve_socket(unix_app(services), home.hub_socket),
             ]
             stack.push_async_callback(_stop_serving, apps)
@@ -149,14 +149,11 @@ class HubProcess:
         stack.push_async_callback(kernels.aclose)
         await kernels.start()
 
-        def mint(tab: str, person: Person) -> str:
-            return f"{self._origins.view_base()}/t/{tab}#{admission.view_token(tab, person)}"
-
-        views = ViewService(hub, mint)
-        stack.push_async_callback(views.aclose)
+        self._views = ViewService(hub, self._home.state / "uploads")
+        stack.push_async_callback(self._views.aclose)
         return Services(
             hub=hub,
-            views=views,
+            views=self._views,
             admission=admission,
             origins=self._origins,
             kernels=kernels,

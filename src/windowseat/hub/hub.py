@@ -270,7 +270,7 @@ class Hub:
             return {
                 e.id: found[e.tab_id]
                 for e in entries
-                if e.tab_id is not None and not e.asleep and e.tab_id in found
+                if e.tab_id is not None and not e.asleep and found.get(e.tab_id, 0) > 0  # -1: not known yet
             }
         return {}
 

@@ -17,7 +17,7 @@ from windowseat.chromium.bridge import Bridge, BridgeTab
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout, Connection
 from windowseat.chromium.keeper_client import Browser as BrowserProcess
 from windowseat.chromium.keeper_client import KeeperClient
-from windowseat.errors import BrowserError
+from windowseat.errors import BrowserError, Refusal
 from windowseat.hub.targets import Targets
 from windowseat.rules import ids
 from windowseat.rules.ids import Described, Seen
@@ -57,6 +57,7 @@ class BrowserLink:
         self.root: CdpSession | None = None
         self.bridge: Bridge | None = None
         self.process: BrowserProcess | None = None
+        self.failure: Refusal | None = None
         self._info_changed = info_changed
         self._bridge_came = bridge_came
 
@@ -64,12 +65,14 @@ class BrowserLink:
         """Keep a connection until cancelled. A lost pipe is followed by the keeper's next browser."""
         process: BrowserProcess | None = self._keeper.browser
         while True:
-            if process is None:
-                process = await self._keeper.next_browser()
             try:
-                await self._serve(process)
+                await self._serve(process or await self._keeper.next_browser())
             except CALL_FAILURES:
                 log.exception("the browser did not answer; waiting for the next one")
+            except Refusal as refusal:
+                # The keeper tries on; `doctor` and those who wait hear why meanwhile.
+                self.failure = refusal
+                log.warning("no browser: %s", refusal.message)
             process = None
 
     async def wait_connected(self, timeout: float) -> CdpSession:
@@ -82,8 +85,10 @@ class BrowserLink:
             async with asyncio.timeout(timeout):
                 await self.connected.wait()
         except TimeoutError:
+            why = "it is being started again" if self.failure is None else self.failure.message
             raise BrowserError(
-                "host-unavailable", "The browser is not there; it is being started again. Try once more."
+                "host-unavailable",
+                f"The browser is not there: {why}. Try once more, or ask `windowseat doctor`.",
             ) from None
         if self.root is None:
             raise BrowserError("host-unavailable", "The browser has just ended. Try once more.")
@@ -120,6 +125,7 @@ class BrowserLink:
         self._targets.feed(ids.Connected(process.instance, tuple(_seen(info) for info in infos)))
         for info in infos:
             self._told({"targetInfo": info})
+        self.failure = None
         self.connected.set()
 
     async def _load_bridge(self, root: CdpSession) -> Bridge | None:
