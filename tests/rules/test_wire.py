@@ -51,7 +51,7 @@ def test_good_arguments_pass_with_their_defaults(name):
         ("tab.click", {"tagret": "@e1"}, "did you mean target? It takes tab, target"),
         ("tab.click", {"target": "x", "zzz": 1}, "no argument 'zzz'; It takes"),
         ("tab.click", {}, "tab.click needs 'target'"),
-        ("tab.click", {"target": ""}, "'target' must be text of 1 to 4096 characters, not ''"),
+        ("tab.click", {"target": ""}, "'target' must be text of 1 to 2000 characters, not ''"),
         ("tab.click", {"target": None}, "'target' must be text"),
         ("tab.click", {"target": "x", "count": 4}, "'count' must be a whole number from 1 to 3, not 4"),
         ("tab.click", {"target": "x", "count": True}, "'count' must be a whole number"),

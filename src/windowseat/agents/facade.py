@@ -31,9 +31,9 @@ class Snapshot(str):
         title, url, outline = data.get("title") or "(no title)", data.get("url"), data.get("text", "")
         hint = f"\n[{data['hint']}]" if data.get("hint") else ""
         made = super().__new__(cls, f"[{title}] {url} (snapshot {data.get('id')})\n{outline}{hint}")
-        made.outline = outline
-        for name in ("id", "refs", "title", "truncated", "url"):
-            setattr(made, name, data.get(name))
+        for name, value in {**data, "outline": outline}.items():
+            if name in cls.__slots__:
+                setattr(made, name, value)
         return made
 
     def __repr__(self) -> str:

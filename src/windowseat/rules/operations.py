@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 ArgType = Literal["text", "integer", "boolean", "choice", "choices", "point"]
 
 DEFAULT_TIMEOUT: Final = 15.0
+ACTION_TIMEOUT: Final = 10.0
 WAIT_LIMIT_MS: Final = 600_000
 TEXT_LIMIT: Final = 1_000_000
 ADDRESS_LIMIT: Final = 65_536
@@ -84,13 +85,16 @@ TARGET: Final = Arg(
     "it must match exactly one element",
     required=True,
     low=1,
-    high=4096,
+    high=2000,
 )
 WAIT_UNTIL: Final = ("load", "domcontentloaded", "commit", "none")
 MODIFIERS: Final = ("Alt", "Control", "Meta", "Shift")
 TAB_DATA: Final = "the tab: `id`, `url`, `title`, `loading`, `asleep`, `opener`, `current`"
 HISTORY_DATA: Final = "`url`, `title`"
-CHANGED_DATA: Final = "what changed: `navigated`, `opened`, `dialog`, `value`, each only where it did"
+CHANGED_DATA: Final = (
+    "the element in words (`clicked` or `typed`) and what changed: `navigated`, `opened`, `download`, "
+    "`chooser`, `dialog`, `value`, `checked`, `expanded`, `closed`, each only where it did"
+)
 
 _OPERATIONS: Final = (
     Operation(
@@ -155,11 +159,11 @@ _OPERATIONS: Final = (
         (
             TAB,
             Arg("max_refs", "integer", "at most so many refs", default=200, low=1, high=5000),
-            Arg("within", "text", "only this part: a ref or a selector", low=1, high=4096),
+            Arg("within", "text", "only this part: a ref or a selector", low=1, high=2000),
             Arg("since", "text", "an earlier snapshot's id: only what changed since", low=1, high=64),
             Arg("interactive", "boolean", "only what can be acted on", default=False),
         ),
-        "`text`, `id`, `url`, `title`, `refs` (their count), `truncated`",
+        "`text`, `id`, `url`, `title`, `refs` (their count), `truncated`, and `since` and `hint` where they apply",
         changes=False,
         call="tab.snapshot()",
     ),
@@ -177,6 +181,7 @@ _OPERATIONS: Final = (
         CHANGED_DATA,
         changes=True,
         call='tab.click("@e12")',
+        timeout=ACTION_TIMEOUT,
     ),
     Operation(
         "tab.type",
@@ -197,23 +202,30 @@ _OPERATIONS: Final = (
         CHANGED_DATA,
         changes=True,
         call='tab.type("label=Name", "Ada")',
+        timeout=ACTION_TIMEOUT,
     ),
     Operation(
         "tab.wait",
         "Waits until something is so. Give exactly one condition.",
         (
             TAB,
-            Arg("text", "text", "this text is on the page", low=1, high=4096),
-            Arg("gone", "text", "nothing matches this target any more", low=1, high=4096),
-            Arg("selector", "text", "something visible matches this target", low=1, high=4096),
-            Arg("url", "text", "the address is this, contains this, or matches it with *", low=1, high=4096),
+            Arg("text", "text", "this text is on the page", low=1, high=2000),
+            Arg(
+                "gone",
+                "text",
+                "this text, or what this target means, is not visible any more",
+                low=1,
+                high=4096,
+            ),
+            Arg("selector", "text", "something visible matches this target", low=1, high=2000),
+            Arg("url", "text", "the address contains this; * stands for anything", low=1, high=2000),
             Arg("load", "choice", "the page has come so far", choices=("load", "domcontentloaded")),
             Arg("js", "text", "this expression is true in the page", low=1, high=TEXT_LIMIT),
             Arg(
                 "timeout_ms", "integer", "how long to wait at most", default=15_000, low=1, high=WAIT_LIMIT_MS
             ),
         ),
-        "`met`: what was met",
+        "`met` (the condition), `url`, and `value` for `js`",
         changes=False,
         call='tab.wait(text="Saved")',
         one_of=("text", "gone", "selector", "url", "load", "js"),
@@ -223,12 +235,12 @@ _OPERATIONS: Final = (
         "Takes a picture of what is visible, of the whole page, or of one element.",
         (
             TAB,
-            Arg("target", "text", "only this element", low=1, high=4096),
+            Arg("target", "text", "only this element", low=1, high=2000),
             Arg("full_page", "boolean", "the whole page, not only what is visible", default=False),
             Arg("format", "choice", "picture format", default="png", choices=("png", "jpeg", "webp")),
             Arg("max_side", "integer", "longest side in pixels", default=IMAGE_SIDE, low=16, high=8192),
         ),
-        "`mime_type`, `data` (base64)",
+        "`mime_type`, `data` (base64), `width`, `height`",
         changes=False,
         call="tab.screenshot()",
     ),
@@ -240,7 +252,7 @@ _OPERATIONS: Final = (
             Arg(
                 "js",
                 "text",
-                "an expression, or a function that is then called",
+                "an expression, statements with return, or a function that is then called",
                 required=True,
                 low=1,
                 high=TEXT_LIMIT,

@@ -1,0 +1,273 @@
+"""What each operation does, once its arguments are checked and its session is known (contract C3).
+
+One function per operation, in `CARRIERS` by name. Each takes a `Command` and returns the operation's
+data as JSON, or raises `BrowserError`. What an agent does in a tab is told to the people who watch it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from windowseat.errors import BrowserError
+from windowseat.hub.events import Activity
+from windowseat.page import actions, snapshot
+from windowseat.rules.address import check_agent_url
+from windowseat.rules.operations import OPERATIONS, Operation
+
+if TYPE_CHECKING:
+    from windowseat.agents.broker import Broker
+    from windowseat.hub.hub import Hub
+    from windowseat.hub.tab import Tab
+    from windowseat.page.page import Page
+
+BLANK: Final = "about:blank"
+LINE_LIMIT: Final = 120
+
+
+@dataclass(frozen=True)
+class Command:
+    """One operation under way.
+
+    Attributes:
+        args: checked, with defaults.
+        deadline: monotonic seconds by which a page's own waiting ends.
+    """
+
+    hub: Hub
+    broker: Broker
+    session: str
+    operation: Operation
+    args: Mapping[str, Any]
+    deadline: float
+
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(0.05, self.deadline - time.monotonic())
+
+    async def tab(self) -> Tab:
+        """The tab that is meant. Raises `no-such-tab` for one that is not the session's."""
+        given = self.args.get("tab")
+        if given is not None:
+            return self.broker.own_tab(self.session, given)
+        return await self.broker.current_tab(self.session)
+
+    async def page(self) -> tuple[Tab, Page]:
+        """The tab that is meant, and its page, awake."""
+        tab = await self.tab()
+        return tab, await self.hub.page(tab.id)
+
+    def tell(self, tab: Tab, line: str) -> None:
+        """Say to those who watch what the agent does there."""
+        self.hub.report(Activity(tab.id, self.session, cut(line)))
+
+    def teller(self, tab: Tab) -> actions.Tell:
+        """The same, for actions that have a place on the page."""
+
+        def tell(kind: str, line: str, x: float, y: float) -> None:
+            self.hub.report(Activity(tab.id, self.session, cut(line), x, y, kind))
+
+        return tell
+
+    def told(self, tab: Tab) -> dict[str, Any]:
+        """A tab as data."""
+        return {
+            "id": tab.id,
+            "url": tab.url,
+            "title": tab.title,
+            "loading": tab.loading,
+            "asleep": tab.asleep,
+            "opener": tab.opener,
+            "current": self.broker.current(self.session) == tab.id,
+        }
+
+
+def cut(line: str) -> str:
+    """One line, short enough to be read in passing."""
+    flat = " ".join(line.split())
+    return flat if len(flat) <= LINE_LIMIT else flat[: LINE_LIMIT - 1] + "…"
+
+
+async def _list(command: Command) -> list[dict[str, Any]]:
+    if command.args["all"]:
+        raise BrowserError("not-allowed", "Others' tabs are not shown to sessions; leave `all` out.")
+    return [command.told(tab) for tab in command.broker.tabs_of(command.session)]
+
+
+async def _open(command: Command) -> dict[str, Any]:
+    url = check_agent_url(command.args["url"])
+    tab = await command.hub.open(BLANK, command.session)
+    if not command.args["background"]:
+        command.broker.select(command.session, tab.id)
+    command.tell(tab, f"opens {url}")
+    if url != BLANK:
+        page = await command.hub.page(tab.id)
+        try:
+            await page.navigate(url, "load", command.left())
+        except BrowserError as error:
+            # A page that never finishes is there all the same; `loading` says so.
+            if error.code != "timeout" or page.url == BLANK:
+                raise
+    return command.told(tab) | await _face(command, tab)
+
+
+async def _face(command: Command, tab: Tab) -> dict[str, Any]:
+    """Address and title as the page says them now; the hub's own copy follows a moment later."""
+    page = command.hub.live_page(tab.id)
+    return {} if page is None else {"url": page.url, "title": page.title, "loading": page.loading}
+
+
+async def _select(command: Command) -> dict[str, Any]:
+    tab = command.broker.own_tab(command.session, command.args["tab"])
+    command.broker.select(command.session, tab.id)
+    return command.told(tab)
+
+
+async def _close(command: Command) -> dict[str, Any]:
+    tab = await command.tab()
+    await command.hub.close(tab.id)
+    return {"id": tab.id, "restorable": True}
+
+
+async def _navigate(command: Command) -> dict[str, Any]:
+    url = check_agent_url(command.args["url"])
+    tab, page = await command.page()
+    command.tell(tab, f"opens {url}")
+    return await page.navigate(url, command.args["wait"], command.left())
+
+
+async def _back(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "goes back")
+    return await page.back(command.left())
+
+
+async def _forward(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "goes forward")
+    return await page.forward(command.left())
+
+
+async def _reload(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "reloads the page")
+    return await page.reload(timeout=command.left())
+
+
+async def _stop(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "stops loading")
+    return await page.stop()
+
+
+async def _snapshot(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "reads the page")
+    args = command.args
+    return await snapshot.take(
+        page,
+        max_refs=args["max_refs"],
+        within=args["within"],
+        since=args["since"],
+        interactive=args["interactive"],
+        timeout=command.left(),
+    )
+
+
+async def _click(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    args = command.args
+    position = args["position"]
+    return await actions.click(
+        page,
+        args["target"],
+        button=args["button"],
+        count=args["count"],
+        modifiers=args["modifiers"] or (),
+        position=None if position is None else (position[0], position[1]),
+        timeout=command.left(),
+        tell=command.teller(tab),
+    )
+
+
+async def _type(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    args = command.args
+    return await actions.type_text(
+        page,
+        args["target"],
+        args["text"],
+        mode=args["mode"],
+        submit=args["submit"],
+        timeout=command.left(),
+        tell=command.teller(tab),
+    )
+
+
+async def _wait(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    name = next(each for each in command.operation.one_of if command.args[each] is not None)
+    wanted: str = command.args[name]
+    words = {"text": "the text ", "url": "the address ", "gone": "the end of ", "js": "JavaScript: "}
+    command.tell(tab, f"waits for {words.get(name, '')}“{wanted}”")
+    return await actions.wait(page, timeout=command.left(), **{name: wanted})
+
+
+async def _screenshot(command: Command) -> dict[str, Any]:
+    tab, page = await command.page()
+    command.tell(tab, "takes a picture")
+    args = command.args
+    return await actions.screenshot(
+        page,
+        target=args["target"],
+        full_page=args["full_page"],
+        format=args["format"],
+        max_side=args["max_side"],
+        timeout=command.left(),
+    )
+
+
+async def _evaluate(command: Command) -> Any:
+    tab, page = await command.page()
+    command.tell(tab, "runs JavaScript")
+    return await actions.evaluate(
+        page, command.args["js"], world=command.args["world"], timeout=command.left()
+    )
+
+
+async def _sleep(command: Command) -> dict[str, Any]:
+    tab = command.broker.own_tab(command.session, command.args["tab"])
+    return command.told(await command.hub.sleep(tab.id))
+
+
+async def _restore(command: Command) -> dict[str, Any]:
+    tab_id: str = command.args["tab"]
+    ended = [tab.id for tab in command.hub.closed() if tab.session == command.session]
+    if tab_id not in ended:
+        command.broker.own_tab(command.session, tab_id, closing=True)
+    return command.told(await command.hub.restore(tab_id))
+
+
+CARRIERS: Final[Mapping[str, Callable[[Command], Awaitable[Any]]]] = {
+    "tabs.list": _list,
+    "tabs.open": _open,
+    "tabs.select": _select,
+    "tab.close": _close,
+    "tab.navigate": _navigate,
+    "tab.back": _back,
+    "tab.forward": _forward,
+    "tab.reload": _reload,
+    "tab.stop": _stop,
+    "tab.snapshot": _snapshot,
+    "tab.click": _click,
+    "tab.type": _type,
+    "tab.wait": _wait,
+    "tab.screenshot": _screenshot,
+    "tab.evaluate": _evaluate,
+    "tab.sleep": _sleep,
+    "tab.restore": _restore,
+}
+
+assert set(CARRIERS) == set(OPERATIONS), "every operation of the registry is carried out here"
