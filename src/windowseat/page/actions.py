@@ -16,7 +16,8 @@ from typing import Any, Final
 from windowseat.chromium.connection import CdpError, CdpGone
 from windowseat.errors import BrowserError
 from windowseat.page.changes import Watch
-from windowseat.page.page import Page, translated
+from windowseat.page.page import Page
+from windowseat.page.problems import translated
 from windowseat.page.screenshot import screenshot
 from windowseat.page.targets import Place, ask, on_page, place_of
 from windowseat.page.waiting import wait

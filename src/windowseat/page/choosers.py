@@ -6,13 +6,14 @@ nobody would see. Unlike a dialog an open chooser does not stop the page: a newe
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession
 from windowseat.errors import BrowserError
-from windowseat.page.world import WORLD_NAME, value_of
+from windowseat.page.world import WORLD_NAME, ScriptError, value_of
 
 if TYPE_CHECKING:
     from windowseat.page.page import Page
@@ -45,18 +46,6 @@ class Chooser:
         return {"id": self.id, "multiple": self.multiple, "accept": self.accept}
 
 
-def chooser_of(session: CdpSession, params: dict[str, Any], accept: str) -> Chooser:
-    """The chooser that `Page.fileChooserOpened` speaks of."""
-    return Chooser(
-        id=f"f{next(_numbers)}",
-        multiple=params.get("mode") == "selectMultiple",
-        accept=accept[:1000],
-        session=session,
-        frame=str(params.get("frameId", "")),
-        node=params.get("backendNodeId"),
-    )
-
-
 # These run with the input as `this`, in our own world, so the page's prototypes do not matter.
 READ_ACCEPT = "function(){ return String(this.accept || '') }"
 TELL_CANCELLED = "function(){ this.dispatchEvent(new Event('cancel', { bubbles: true })) }"
@@ -82,6 +71,23 @@ async def on_input(page: Page, session: CdpSession, frame: str, node: int, funct
     finally:
         if not session.closed:
             session.send("Runtime.releaseObject", {"objectId": handle})
+
+
+async def chooser_of(page: Page, session: CdpSession, params: dict[str, Any]) -> Chooser:
+    """The chooser that `Page.fileChooserOpened` speaks of."""
+    frame, node = str(params.get("frameId", "")), params.get("backendNodeId")
+    accept = ""
+    if node is not None:
+        with contextlib.suppress(BrowserError, CdpError, CdpGone, ScriptError):
+            accept = str(await on_input(page, session, frame, node, READ_ACCEPT))
+    return Chooser(
+        id=f"f{next(_numbers)}",
+        multiple=params.get("mode") == "selectMultiple",
+        accept=accept[:1000],
+        session=session,
+        frame=frame,
+        node=node,
+    )
 
 
 async def answer(page: Page, chooser: Chooser, paths: list[str], timeout: float) -> None:

@@ -1,16 +1,20 @@
 """Which JavaScript dialog stands open in a page, and who may still answer it.
 
-A page has at most one. It stays until it is answered once; who comes second is told so. This
-module keeps the state only: `Page` feeds it the browser's events and sends the answer.
+A page has at most one. It stays until it is answered once; who comes second is told so. `Page` feeds
+this the browser's events.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from windowseat.chromium.connection import CdpError, CdpGone
 from windowseat.errors import BrowserError
+
+if TYPE_CHECKING:
+    from windowseat.page.page import Page
 
 MESSAGE_LIMIT: Final = 10_000
 _numbers = itertools.count(1)  # ids stay unique over all pages, so that an answer cannot stray
@@ -100,3 +104,27 @@ def dialog_error(dialog: Dialog, *, outcome: str | None = None) -> BrowserError:
         f"A {dialog.kind} dialog is open and the page stands still: {says!r}. Answer it first (tab.dialog).",
         outcome=outcome,
     )
+
+
+async def answer_dialog(
+    page: Page, accept: bool, text: str | None, dialog_id: str | None, timeout: float
+) -> None:
+    """Answer the page's open dialog once; see `Page.answer_dialog`.
+
+    Raises:
+        BrowserError: `not-found`, `timeout`, `host-unavailable`.
+    """
+    found = page.dialogs.claim(dialog_id)
+    params: dict[str, Any] = {"accept": accept}
+    if found.kind == "prompt" and accept:
+        params["promptText"] = found.default if text is None else text
+    try:
+        sent = page.session.send("Page.handleJavaScriptDialog", params)
+        await page.settle(sent, timeout, "the dialog to close", despite_dialog=True)
+    except CdpGone as error:
+        raise BrowserError("host-unavailable", "The tab's page has ended.") from error
+    except CdpError as error:
+        raise BrowserError("not-found", "No dialog waits for an answer in this tab.") from error
+    except BaseException:
+        page.dialogs.release(found)
+        raise

@@ -44,6 +44,11 @@ class Frames:
         """Every frame but the main one: frame id to the session that serves its document."""
         return {frame: self.session_of(frame, told) for frame, (_parent, told) in self._known.items()}
 
+    @property
+    def apart(self) -> dict[str, CdpSession]:
+        """The frames that have a process of their own: frame id to session."""
+        return self._apart
+
     def parent_of(self, frame: str) -> str | None:
         """The frame that embeds this one; None for the main frame and unknown ones."""
         known = self._known.get(frame)

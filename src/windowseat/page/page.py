@@ -20,7 +20,7 @@ from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTim
 from windowseat.errors import BrowserError
 from windowseat.page import choosers, navigation
 from windowseat.page.choosers import Chooser
-from windowseat.page.dialogs import Dialog, Dialogs, dialog_error
+from windowseat.page.dialogs import Dialog, Dialogs, answer_dialog, dialog_error
 from windowseat.page.evaluation import evaluate_in_page
 from windowseat.page.events import (
     Changed,
@@ -37,29 +37,16 @@ from windowseat.page.events import (
 )
 from windowseat.page.frames import AUTO_ATTACH, Frames
 from windowseat.page.loading import Loading
+from windowseat.page.problems import page_crashed, page_gone
+from windowseat.page.problems import translated as translated
+from windowseat.page.reading import READ_LIMIT, URL_LIMIT, Reader
 from windowseat.page.refs import Refs
+from windowseat.page.waits import Waits
 from windowseat.page.world import DocumentGoneError, ScriptError, Worlds
 
 log = logging.getLogger(__name__)
 
 START_LIMIT: Final = 3.0
-READ_LIMIT: Final = 3.0
-READ_DELAY: Final = 0.02  # seconds; a load brings several events at once, one reading serves them
-URL_LIMIT: Final = 2048
-TITLE_LIMIT: Final = 256
-ICON_LIMIT: Final = 8192
-
-# A page can make its title 3 MB and its address 1.5 MB, so both are cut before they travel.
-READ_STATE: Final = f"""function() {{
-  const link = document.querySelector('link[rel~="icon" i][href]')
-    || document.querySelector('link[rel="apple-touch-icon" i][href]');
-  const icon = link ? String(link.href) : '';
-  return [
-    String(location.href).slice(0, {URL_LIMIT}),
-    String(document.title).slice(0, {TITLE_LIMIT}),
-    icon.length <= {ICON_LIMIT} && /^(https?|data):/i.test(icon) ? icon : '',
-  ];
-}}"""
 
 
 class Page:
@@ -95,15 +82,13 @@ class Page:
         self.refs = Refs()
         self.load = Loading()
         self.reading = asyncio.Lock()  # one snapshot at a time: they share the count of refs
+        self._waits = Waits()
+        self._reader = Reader(self)
         self.worlds = Worlds(self.settle)
         self.frames = Frames(session, self._set_up_frame, self._frame_left)
         self._listeners: list[Callable[[PageEvent], None]] = []
-        self._waiting: set[asyncio.Future[BrowserError]] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
         self.outlines: dict[str, tuple[str, ...]] = {}  # last snapshots by id, for `since`
-        self._read_due: asyncio.TimerHandle | None = None
-        self._read_again = False
-        self._read_running = False
+        self._tasks: set[asyncio.Task[None]] = set()
         self._focused = False
         self._subscribe()
 
@@ -133,17 +118,17 @@ class Page:
         try:
             sent = [self.session.send(method, params) for method, params in commands]
         except CdpGone as error:
-            raise self._gone_error() from error
+            raise page_gone() from error
         _done, late = await asyncio.wait(sent, timeout=START_LIMIT)
         if self.session.closed:
-            raise self._gone_error()
+            raise page_gone()
         if late:
             # They stay queued: Chromium carries them out once the page answers again.
-            self._set(unresponsive=True)
+            self.set_state(unresponsive=True)
             return
         with contextlib.suppress(CdpError):
             self.frames.learn(self.session, sent[-1].result()["frameTree"])
-        await self._read_state()
+        await self._reader.read()
 
     def listen(self, callback: Callable[[PageEvent], None]) -> Callable[[], None]:
         """Call `callback(event)` for each event; it must not block. Returns a function that stops it."""
@@ -201,8 +186,8 @@ class Page:
         url = str(frame.get("unreachableUrl") or frame.get("url", "")) + str(frame.get("urlFragment") or "")
         self._close_chooser()
         if restored:
-            self._spawn(self._learn_frames(), "read the frames")
-        self._set(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
+            self.spawn(self._learn_frames(), "read the frames")
+        self.set_state(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
         self._emit(Navigated(self.document, self.url, restored))
         self.read_soon()
 
@@ -214,7 +199,7 @@ class Page:
     def _navigated_within(self, params: dict[str, Any]) -> None:
         if params["frameId"] == self.main_frame:
             self.load.moved_within()
-            self._set(url=str(params.get("url", ""))[:URL_LIMIT])
+            self.set_state(url=str(params.get("url", ""))[:URL_LIMIT])
             self.read_soon()
 
     def _lifecycle(self, params: dict[str, Any]) -> None:
@@ -226,7 +211,7 @@ class Page:
 
     def _loading_is(self, params: dict[str, Any], loading: bool) -> None:
         if params["frameId"] == self.main_frame:
-            self._set(loading=loading)
+            self.set_state(loading=loading)
             self.load.is_loading(loading)
             if not loading:
                 self.read_soon()
@@ -244,24 +229,24 @@ class Page:
         self._close_chooser()
         self.worlds.forget_all()
         self.refs.forget_all()
-        self._set(crashed=True, loading=False)
-        self._interrupt(self._crash_error())
+        self.set_state(crashed=True, loading=False)
+        self._interrupt(page_crashed())
         self._emit(Crashed())
 
     def _ended(self) -> None:
         if self.gone:
             return
         self.gone = True
-        if self._read_due is not None:
-            self._read_due.cancel()
+        self._reader.cancel()
         self._dialog_closed()
         self._close_chooser()
-        self._interrupt(self._gone_error())
+        self._interrupt(page_gone())
         self._emit(Gone())
 
     # -- state ---------------------------------------------------------------------------------
 
-    def _set(self, **state: Any) -> None:
+    def set_state(self, **state: Any) -> None:
+        """Take new values of the attributes that people see; tells `Changed` where one differs."""
         if any(getattr(self, name) != value for name, value in state.items()):
             for name, value in state.items():
                 setattr(self, name, value)
@@ -273,49 +258,11 @@ class Page:
         The hub calls this when it hears that the target's information changed: the browser tells
         the page itself nothing about a title that a script sets.
         """
-        if self.gone or self.crashed or self.dialog is not None:
-            return
-        if self._read_running:
-            self._read_again = True
-        elif self._read_due is None:
-            loop = asyncio.get_running_loop()
-            self._read_due = loop.call_later(READ_DELAY, self._read_now)
+        self._reader.soon()
 
-    def _read_now(self) -> None:
-        self._read_due = None
-        self._spawn(self._read_state(), "read a page's state")
+    def spawn(self, work: Awaitable[None], name: str) -> None:
+        """Run work of this page in the background; what the page does to it is no failure."""
 
-    async def _read_state(self) -> None:
-        self._read_running = True
-        try:
-            history = self.session.send("Page.getNavigationHistory")
-            url, title, icon = await self.worlds.call(
-                self.session, self.main_frame, READ_STATE, [], READ_LIMIT
-            )
-            entries = await self.settle(history, READ_LIMIT, "the history")
-        except BrowserError as error:
-            self._set(unresponsive=error.code == "timeout")
-        except (CdpError, CdpGone, DocumentGoneError, ScriptError):
-            pass  # the document went: the next one's events bring another reading
-        else:
-            index = int(entries["currentIndex"])
-            if url.startswith("chrome-error:"):
-                url = self.url  # the address that failed is what people should see
-            self._set(
-                url=url,
-                title=title,
-                icon=icon,
-                unresponsive=False,
-                can_back=index > 0,
-                can_forward=index + 1 < len(entries["entries"]),
-            )
-        finally:
-            self._read_running = False
-            if self._read_again:
-                self._read_again = False
-                self.read_soon()
-
-    def _spawn(self, work: Awaitable[None], name: str) -> None:
         async def guarded() -> None:
             try:
                 await work
@@ -338,59 +285,25 @@ class Page:
         *,
         despite_dialog: bool = False,
     ) -> dict[str, Any]:
-        """Wait for a command's answer, at most `timeout` seconds and never on a page that stands still.
-
-        Args:
-            future: from `CdpSession.send`.
-            what: what is waited for, for the message.
-            despite_dialog: for the few commands that the browser answers while a dialog is open.
-
-        Raises:
-            BrowserError: `timeout`; `dialog-open`, one is open or opened meanwhile;
-                `execution-failed`, the page crashed; `host-unavailable`, the tab went.
-            CdpError: the browser refused the command.
-        """
-        if self.dialog is not None and not despite_dialog and not future.done():
-            future.cancel()
-            raise dialog_error(self.dialog)
-        stop: asyncio.Future[BrowserError] = asyncio.get_running_loop().create_future()
-        self._waiting.add(stop)
-        try:
-            ends: set[asyncio.Future[Any]] = {future} if despite_dialog else {future, stop}
-            await asyncio.wait(ends, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-            if future.done() and not future.cancelled():
-                return future.result()
-            if stop.done():
-                raise stop.result()
-            raise BrowserError(
-                "timeout",
-                f"Waited {timeout:.3g} s for {what} in vain; the page may be busy.",
-                outcome="unknown",
-            )
-        except CdpGone as error:
-            raise self._gone_error() from error
-        finally:
-            self._waiting.discard(stop)
-            future.cancel()
+        """Wait for a command's answer; see `waits.Waits.settle`."""
+        return await self._waits.settle(
+            future,
+            timeout,
+            what,
+            dialog=None if despite_dialog else self.dialog,
+            stoppable=not despite_dialog,
+        )
 
     def _interrupt(self, error: BrowserError) -> None:
         self.load.wake()
-        for stop in list(self._waiting):
-            if not stop.done():
-                stop.set_result(error)
-
-    def _gone_error(self) -> BrowserError:
-        return BrowserError("host-unavailable", "The tab's page has ended; try again.", outcome="unknown")
-
-    def _crash_error(self) -> BrowserError:
-        return BrowserError("execution-failed", "The page crashed. Reload it (tab.reload) to go on.")
+        self._waits.interrupt(error)
 
     def check_usable(self) -> None:
         """Raise what keeps any work on the page from succeeding: gone, crashed, or a dialog."""
         if self.gone:
-            raise self._gone_error()
+            raise page_gone()
         if self.crashed:
-            raise self._crash_error()
+            raise page_crashed()
         if self.dialog is not None:
             raise dialog_error(self.dialog)
 
@@ -476,32 +389,13 @@ class Page:
         Raises:
             BrowserError: `not-found` when none is open or somebody has answered it.
         """
-        found = self.dialogs.claim(dialog)
-        params: dict[str, Any] = {"accept": accept}
-        if found.kind == "prompt" and accept:
-            params["promptText"] = found.default if text is None else text
-        try:
-            sent = self.session.send("Page.handleJavaScriptDialog", params)
-            await self.settle(sent, timeout, "the dialog to close", despite_dialog=True)
-        except CdpGone as error:
-            raise self._gone_error() from error
-        except CdpError as error:
-            raise BrowserError("not-found", "No dialog waits for an answer in this tab.") from error
-        except BaseException:
-            self.dialogs.release(found)
-            raise
+        await answer_dialog(self, accept, text, dialog, timeout)
 
     def _chooser_asked(self, session: CdpSession, params: dict[str, Any]) -> None:
-        self._spawn(self._open_chooser(session, params), "open a file chooser")
+        self.spawn(self._open_chooser(session, params), "open a file chooser")
 
     async def _open_chooser(self, session: CdpSession, params: dict[str, Any]) -> None:
-        accept = ""
-        node = params.get("backendNodeId")
-        if node is not None:
-            with contextlib.suppress(BrowserError, CdpError, CdpGone, ScriptError):
-                frame = str(params["frameId"])
-                accept = str(await choosers.on_input(self, session, frame, node, choosers.READ_ACCEPT))
-        chooser = choosers.chooser_of(session, params, accept)
+        chooser = await choosers.chooser_of(self, session, params)
         self._close_chooser()
         self.chooser = chooser
         self._emit(ChooserOpened(chooser))
@@ -528,21 +422,3 @@ class Page:
         # Taken away first, so that a second answer finds none.
         self._close_chooser()
         await choosers.answer(self, found, paths, timeout)
-
-
-@contextlib.contextmanager
-def translated() -> Any:
-    """Turn what the browser and scripts raise into `BrowserError`s, in one place."""
-    try:
-        yield
-    except ScriptError as error:
-        where = f" (line {error.line})" if error.line is not None else ""
-        raise BrowserError("execution-failed", f"{error.message}{where}") from error
-    except DocumentGoneError as error:
-        message = "The page moved to another document while this ran; look at it and try again."
-        raise BrowserError("cancelled", message, outcome="unknown") from error
-    except CdpGone as error:
-        message = "The tab's page has ended; try again."
-        raise BrowserError("host-unavailable", message, outcome="unknown") from error
-    except CdpError as error:
-        raise BrowserError("execution-failed", f"The browser refused this: {error.message}") from error

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from windowseat.chromium.connection import CdpError
 from windowseat.errors import BrowserError
-from windowseat.page.page import Page, translated
+from windowseat.page.page import Page
+from windowseat.page.problems import translated
 from windowseat.page.targets import ask, on_page, place_of
 
 TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}

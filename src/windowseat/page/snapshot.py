@@ -16,7 +16,8 @@ import orjson
 
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession
 from windowseat.errors import BrowserError
-from windowseat.page.page import Page, translated
+from windowseat.page.page import Page
+from windowseat.page.problems import translated
 from windowseat.page.targets import frame_of_element, place_of
 from windowseat.page.world import DocumentGoneError, ScriptError
 from windowseat.rules.snapshot import WHOLE_LIMIT, changes, render
