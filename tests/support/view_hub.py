@@ -48,6 +48,7 @@ class PagesHub:
         page = Page(session, session.target)
         await page.start()
         self._pages[id] = page
+        self.tabs[id].title = page.title
         return page
 
     def live_page(self, id: str) -> Page | None:
@@ -171,13 +172,13 @@ class PersonsBrowser:
     def all(self, kind: str) -> list[dict[str, Any]]:
         return [message for message in self.texts if message["t"] == kind]
 
-    async def hear(self, kind: str, *, timeout: float = 10.0, **fields: Any) -> dict[str, Any]:
+    async def hear(self, t: str, /, *, timeout: float = 10.0, **fields: Any) -> dict[str, Any]:
         """Wait for a message of this kind with these fields; returns the latest of them."""
 
         def found() -> list[dict[str, Any]]:
-            return [m for m in self.all(kind) if all(m.get(name) == value for name, value in fields.items())]
+            return [m for m in self.all(t) if all(m.get(name) == value for name, value in fields.items())]
 
-        return (await wait_until(found, timeout=timeout, what=f"{kind} {fields} among {self.texts[-8:]}"))[-1]
+        return (await wait_until(found, timeout=timeout, what=f"{t} {fields} among {self.texts[-8:]}"))[-1]
 
     async def see(self, count: int = 1, *, timeout: float = 10.0) -> Frame:
         """Wait until so many pictures have come; returns the latest."""

@@ -96,7 +96,7 @@ async def test_a_viewer_who_never_acknowledges_costs_the_other_nothing(looking: 
     stuck = await looking.come("t1", BEN, browser=PersonsBrowser(acks=False))
     ana = await looking.come("t1")
     await ana.see(60, timeout=20)
-    assert len(stuck.frames) == 2
+    assert 1 <= len(stuck.frames) <= 2
     numbers = [frame.n for frame in ana.frames]
     assert numbers == sorted(numbers)
 

@@ -2,8 +2,6 @@
 // page/editing.py with the name of a function below and its arguments. Answers {elsewhere: true}
 // where the focus lies in a frame that this one cannot reach into.
 (function (name, ...args) {
-  'use strict';
-
   const NOT_TEXT = new Set([
     'button', 'checkbox', 'color', 'file', 'hidden', 'image', 'radio', 'range', 'reset', 'submit',
   ]);

@@ -102,6 +102,7 @@ class Hands:
         self._buttons = 0
         self._touching = False
         self._at = Mouse(0, 0)
+        self._refused = False
 
     def handle(self, message: Input) -> None:
         """Carry out one message, or drop it: a page with a dialog takes no input.
@@ -113,7 +114,8 @@ class Hands:
             return
         if self._busy:
             if len(self._line) >= LINE_AT_MOST:
-                raise _stuck()
+                self._refuse()
+                return
             if isinstance(message, MouseMessage) and message.k == "move" and self._line:
                 last = self._line[-1]
                 if isinstance(last, MouseMessage) and last.k == "move":
@@ -147,7 +149,9 @@ class Hands:
 
     def _carry_out(self, message: Input) -> None:
         if self._flow.full:
-            raise _stuck()
+            self._refuse()
+            return
+        self._refused = False
         try:
             if isinstance(message, MouseMessage) and message.k == "move":
                 self._move(Mouse(message.x, message.y, message.bs, message.m))
@@ -212,6 +216,12 @@ class Hands:
         if message.key == "Escape" and self._raw.dragging:
             sent += self._raw.cancel_drag()
         return sent + self._raw.key_down(key)
+
+    def _refuse(self) -> None:
+        # Said once: who types on blindly must not get a sentence for each key.
+        if not self._refused:
+            self._refused = True
+            raise BrowserError("timeout", "The page does not take input; wait a moment or reload it.")
 
     # -- moves -----------------------------------------------------------------------------
 
@@ -291,7 +301,3 @@ class Hands:
     async def _erase(self, before: int, after: int) -> None:
         if before or after:
             await editing.erase(self._page, before, after)
-
-
-def _stuck() -> BrowserError:
-    return BrowserError("timeout", "The page does not take input; wait a moment or reload it.")

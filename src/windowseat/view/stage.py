@@ -92,7 +92,10 @@ class Stage:
         """Whether the page leaves input unanswered, without a dialog that would explain it."""
         if self.page.dialog is not None:
             return False
-        return self.page.unresponsive or self._flow.oldest() > STUCK_AFTER
+        if self.page.unresponsive:
+            self.page.read_soon()  # nothing else would find out that it answers again
+            return True
+        return self._flow.oldest() > STUCK_AFTER
 
     def demand(self, viewers: Iterable[Viewer], *, thumbnails: bool) -> None:
         """Ask the cast for what these viewers need."""

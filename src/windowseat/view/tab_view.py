@@ -107,6 +107,7 @@ class TabView:
         )
         self._tell_people(besides=viewer)
         self._follow()
+        self._ask_pictures()
         self._tell_pending(viewer)
         self._tab_changed()
         if self._stage is None and tab.closes_at is None:
