@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -96,6 +96,7 @@ class _Page:
         self._has: Picture | None = None
         self._thumbnails: dict[str, bytes] = {}
         self._watched: dict[str, Callable[[], None]] = {}
+        self._end: tuple[int, str] = (1000, "")
 
     async def run(self) -> None:
         """Read and write until either ends."""
@@ -103,19 +104,26 @@ class _Page:
         leave = self._board.join(self._watcher)
         stop = self._services.admission.listen(self._revoked)
         self._news.set()
-        reading = tasks.spawn(self._read(), name="launchpad reads")
-        self._writing = tasks.spawn(self._write(), name="launchpad writes")
+        reading = tasks.spawn(self._until_gone(self._read()), name="launchpad reads")
+        self._writing = tasks.spawn(self._until_gone(self._write()), name="launchpad writes")
         try:
-            done, _ = await asyncio.wait({reading, self._writing}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                if not task.cancelled() and (error := task.exception()) is not None:
-                    raise error
+            await asyncio.wait({reading, self._writing}, return_when=asyncio.FIRST_COMPLETED)
+            if self._writing.cancelled():
+                self._end = (DENIED, "Sign in again.")
         finally:
             stop()
             leave()
             self._watch([])
             await tasks.aclose()
-            await _close(self._socket, DENIED if self._writing in done else 1000)
+        await _close(self._socket, *self._end)
+
+    async def _until_gone(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except (WebSocketDisconnect, TimeoutError):
+            pass
+        except _BadMessageError as error:
+            self._end = (BAD_MESSAGE, str(error))
 
     def _wake(self) -> None:
         self._news.set()

@@ -3,7 +3,7 @@
 /** @param {number} bytes */
 export function bytes(bytes) {
   if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
-  return `${Math.max(1, Math.round(bytes / 1e6))} MB`;
+  return `${bytes > 0 ? Math.max(1, Math.round(bytes / 1e6)) : 0} MB`;
 }
 
 /** @param {number} seconds that have passed */

@@ -45,11 +45,11 @@ class SideBar extends HTMLElement {
     this.sessionsPart.hidden = sessions.length === 0;
     keyed(this.people, this.havePeople, state.people, (one) => one.id, () => make("li"), (row, one) => {
       const you = one.id === state.you?.id;
-      const watching = one.tabs.length ? `, watching ${counted(one.tabs.length, "tab")}` : "";
+      const watching = one.tabs.length ? ", watching" : "";
       const text = (you ? "You" : one.name) + watching;
       if (row.dataset["shown"] === text + one.color + one.name) return;
       row.dataset["shown"] = text + one.color + one.name;
-      row.replaceChildren(badge(one, initial(one.name)), make("span", {}, text));
+      row.replaceChildren(badge(one, initial(one.name)), make("span", { class: "label", title: one.name }, text));
     });
   }
 

@@ -186,7 +186,7 @@ function empty() {
     }, icon(ICONS.copy))));
   return make("div", { class: "empty" },
     make("h2", {}, "No tabs yet"),
-    make("p", { class: "none" }, "Type an address above: it opens in the shared browser, and beside this page for you."),
+    make("p", { class: "none" }, "Type an address above: it opens in the shared browser."),
     make("p", { class: "filtered" }, "Nothing is open here now."),
     ...rows);
 }

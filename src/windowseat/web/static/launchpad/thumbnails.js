@@ -59,10 +59,13 @@ export class Thumbnails {
 
   /** @param {string} id @param {Blob} jpeg */
   async draw(id, jpeg) {
-    if (!this.canvases.has(id)) return;
+    const place = this.canvases.get(id);
+    if (!place) return;
     let picture;
     try {
-      picture = await createImageBitmap(jpeg);
+      // Made small here and well: a canvas that is scaled by style alone looks jagged.
+      const width = Math.ceil((place.clientWidth || 260) * devicePixelRatio);
+      picture = await createImageBitmap(jpeg, { resizeWidth: width, resizeQuality: "high" });
     } catch {
       return; // a picture that cannot be read is followed by another
     }
