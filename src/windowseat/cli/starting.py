@@ -113,10 +113,11 @@ class NewsOfStart:
         )
 
     def _ended(self) -> Refusal:
+        last = _last_line(start_log(self._home))
         return Refusal(
             "hub-failed",
-            "The hub ended while it started.",
-            f"Its log says why: {start_log(self._home)}",
+            "The hub ended while it started." + (f" Its last word: {last}" if last else ""),
+            f"Its log says more: {start_log(self._home)}",
         )
 
 
@@ -151,6 +152,16 @@ def start_log(home: Home) -> Path:
 def open_start_log(home: Home) -> int:
     """The log of this start, emptied; a file descriptor for the hub's stdout and stderr."""
     return os.open(start_log(home), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def _last_line(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
 
 
 def _read_news(text: bytes) -> dict[str, Any]:
