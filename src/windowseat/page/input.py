@@ -127,6 +127,11 @@ class PageInput:
     def _drag_began(self, params: Params) -> None:
         self._drag = params["data"]
         self._dispatch_drag("dragEnter", self._drag_at)
+        if not self._drag_at.buttons & BITS[0]:
+            # The button came up before the browser told of the drag: its drop is still owed.
+            self._dispatch_drag("dragOver", self._drag_at)
+            self._dispatch_drag("drop", self._drag_at)
+            self._drag = None
 
     def _dispatch_drag(self, kind: str, at: Mouse) -> Future:
         assert self._drag is not None
