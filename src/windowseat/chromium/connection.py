@@ -237,9 +237,7 @@ class Connection:
             return
         error = message.get("error")
         if error is not None:
-            future.set_exception(
-                CdpError(method, int(error.get("code", 0)), str(error.get("message", "")))
-            )
+            future.set_exception(CdpError(method, int(error.get("code", 0)), str(error.get("message", ""))))
         else:
             future.set_result(message.get("result") or {})
 

@@ -6,7 +6,7 @@ behind whoever is killed. Standard library only: the keeper imports it.
 """
 
 # pathlib would be a tenth of the keeper's memory.
-# ruff: noqa: PTH
+# ruff: noqa: PTH108
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from windowseat.errors import Refusal
 
 OWN = "own"
 START_TIMEOUT = 10.0
+# -terminate ends it with its last client (and -noreset would undo that).
+_XVFB_WAYS = ("-nolisten", "tcp", "-terminate")
 _FAMILY_WILD = 0xFFFF
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
 

@@ -21,7 +21,7 @@ MESSAGE_LIMIT = 1024 * 1024
 FDS_LIMIT = 8
 
 
-class WireClosed(Exception):  # noqa: N818 (it is how a connection ends)
+class WireClosed(Exception):
     """The other end is gone, or it does not keep to the format."""
 
 

@@ -4,7 +4,7 @@ Synchronous, standard library only. Docs: docs/decisions/0001-keeper.md.
 """
 
 # pathlib would be a tenth of the keeper's memory.
-# ruff: noqa: PTH
+# ruff: noqa: PTH108, PTH116
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Standard library only and without asyncio, because the keeper imports it.
 """
 
 # pathlib would be a tenth of the keeper's memory.
-# ruff: noqa: PTH
+# ruff: noqa: PTH105, PTH116, PTH123
 
 from __future__ import annotations
 
