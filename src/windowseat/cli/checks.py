@@ -97,11 +97,11 @@ def locks(call: Call) -> Sequence[Check]:
 
 def ports(call: Call) -> Sequence[Check]:
     """The default ports, while no hub has them."""
-    from windowseat.cli.options import HubOptions
+    from windowseat.cli.options import DEFAULT_PORT, HubOptions
 
     if holder_of(call.home.hub_lock) is not None:
         return []
-    wanted = HubOptions()
+    wanted = HubOptions(port=DEFAULT_PORT)
     busy = [port for port in (wanted.port, wanted.wanted_view_port) if _is_busy(port)]
     if busy:
         text = "Another program listens on port " + " and ".join(map(str, busy))
