@@ -7,6 +7,8 @@ page itself: nothing here needs `Runtime.enable`, which pages can notice.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from typing import Final
 
@@ -58,7 +60,8 @@ class Faces:
     def flush(self, id: str) -> None:
         """Save one tab's face now, before it is closed or put to sleep."""
         if id in self._unsaved and (tab := self._tabs.get(id)) is not None:
-            self._store.save_face(id, tab.url, tab.title, tab.icon)
+            with contextlib.suppress(sqlite3.Error):
+                self._store.save_face(id, tab.url, tab.title, tab.icon)
         self._unsaved.discard(id)
 
     def close(self) -> None:
@@ -80,10 +83,13 @@ class Faces:
 
     def _save_all(self) -> None:
         self._timer = None
-        with self._store.together():
-            for id in self._unsaved:
-                if (tab := self._tabs.get(id)) is not None:
-                    self._store.save_face(id, tab.url, tab.title, tab.icon)
+        try:
+            with self._store.together():
+                for id in self._unsaved:
+                    if (tab := self._tabs.get(id)) is not None:
+                        self._store.save_face(id, tab.url, tab.title, tab.icon)
+        except sqlite3.Error:
+            return  # kept for the next change; `Targets` reports a store that cannot be written
         self._unsaved.clear()
 
 

@@ -125,6 +125,7 @@ class BrowserLink:
         self._targets.feed(ids.Connected(process.instance, tuple(_seen(info) for info in infos)))
         for info in infos:
             self._told({"targetInfo": info})
+        await self._targets.wait_mapped()
         self.failure = None
         self.connected.set()
 
@@ -139,11 +140,10 @@ class BrowserLink:
         return bridge
 
     def _clear(self) -> None:
-        was_connected = self.connected.is_set()
         self.connected.clear()
         self.root = self.bridge = self.connection = self.process = None
         self._targets.browser = None
-        if was_connected:
+        if self._targets.ids.connected:
             self._targets.feed(ids.Disconnected())
 
     def _created(self, params: dict[str, Any]) -> None:

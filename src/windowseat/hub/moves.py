@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -86,21 +87,21 @@ class Moves:
         Raises:
             BrowserError: "host-unavailable" or "execution-failed"; no tab came of it.
         """
-        root = await self._link.wait_connected(BROWSER_WITHIN)
+        root = await self._ready()
         entry = Entry(new_id(), url=url, session=session, opener=opener)
         spare = self._targets.ids.spare
         if spare is not None:
-            self._targets.feed(ids.SpareTaken(entry))
+            self._feed(ids.SpareTaken(entry))
             self.want_spare()
             self._tasks.spawn(self._number(entry.id, spare), name="number the spare's tab")
             if url != BLANK:
                 await self._go(spare, url)
             return entry.id
         async with self.lock(entry.id):
-            self._targets.feed(ids.Begun(Operation(entry.id, Kind.CREATE), entry))
+            self._feed(ids.Begun(Operation(entry.id, Kind.CREATE), entry))
             async with self._settling(entry.id, end=True):
                 target = await self._create(root, placeholder_url(entry.id))
-                self._targets.feed(ids.Done(entry.id, target))
+                self._feed(ids.Done(entry.id, target))
                 self._tasks.spawn(self._number(entry.id, target), name="number a new tab")
         await self._go(target, url)
         self.want_spare()
@@ -117,7 +118,7 @@ class Moves:
     async def _number(self, id: str, target: str) -> None:
         tab_id = (await self._link.describe(target)).tab_id
         if tab_id is not None:
-            self._targets.feed(ids.Numbered(id, target, tab_id))
+            self._feed(ids.Numbered(id, target, tab_id))
 
     async def _go(self, target: str, url: str) -> None:
         """Send a blank page on its way, and leave no blank entry to go back to."""
@@ -152,7 +153,7 @@ class Moves:
             return
         if root is None or not state.mapped or SPARE_OPERATION in state.operations:
             return
-        self._targets.feed(ids.Begun(Operation(SPARE_OPERATION, Kind.SPARE)))
+        self._feed(ids.Begun(Operation(SPARE_OPERATION, Kind.SPARE)))
         try:
             target = await self._create(root, SPARE_URL)
         except FAILURES as failure:
@@ -161,7 +162,7 @@ class Moves:
             return
         if SPARE_OPERATION not in self._targets.ids.operations:
             return  # the browser was lost meanwhile
-        self._targets.feed(ids.Done(SPARE_OPERATION, target))
+        self._feed(ids.Done(SPARE_OPERATION, target))
         if self._targets.ids.spare == target:
             self._pages.attach(target)
 
@@ -174,13 +175,14 @@ class Moves:
             BrowserError: "no-such-tab".
         """
         async with self.lock(id):
-            entry = self._entry(id)
-            if entry.closing:
+            if self._entry(id).closing:
                 return
+            await self._ready()
+            entry = self._entry(id)
             await self.ensure_spare()  # the browser ends with its last window
             self._flush_face(id)
             gone = self._unbound.setdefault(id, asyncio.Event())
-            self._targets.feed(ids.ClosedForEveryone(id))
+            self._feed(ids.ClosedForEveryone(id))
             if entry.target is not None:
                 await self._wait_gone(gone)
                 await self._remember_window(id)
@@ -229,15 +231,12 @@ class Moves:
             entry, closed = self._closed_entry(id)
             if entry is None:
                 return  # open already
-            root = await self._link.wait_connected(BROWSER_WITHIN)
+            root = await self._ready()
             if entry.target is not None:
                 await self._wait_gone(self._unbound.setdefault(id, asyncio.Event()))
                 if self._targets.ids.entries[id].target is not None:
                     raise BrowserError("timeout", "The page is still closing. Try again in a moment.")
-            try:
-                self._targets.feed(ids.Reopened(replace(entry, asleep=False)))
-            except ids.UnknownIdError:
-                raise BrowserError("timeout", "The page is still closing. Try again in a moment.") from None
+            self._feed(ids.Reopened(replace(entry, asleep=False)))
             async with self._settling(id):
                 await self._bring_back(root, id, entry.url, closed)
             if closed is not None:
@@ -276,7 +275,7 @@ class Moves:
             except FAILURES as failure:
                 log.info("tab %s is reopened at its address, without history: %s", id, failure)
             else:
-                self._targets.feed(ids.Done(id, target, tab_id))
+                self._feed(ids.Done(id, target, tab_id))
                 return
         await self._fresh(root, id, url)
 
@@ -285,7 +284,7 @@ class Moves:
         target = self._targets.ids.spare
         if target is None:
             target = await self._create(root, placeholder_url(id))
-        self._targets.feed(ids.Done(id, target))
+        self._feed(ids.Done(id, target))
         self.want_spare()
         self._tasks.spawn(self._number(id, target), name="number a reopened tab")
         if url != BLANK:
@@ -303,13 +302,13 @@ class Moves:
             entry = self._entry(id)
             if entry.asleep:
                 return
-            root = await self._link.wait_connected(BROWSER_WITHIN)
+            root = await self._ready()
             entry = self._entry(id)
             if entry.closing or entry.target is None:
                 raise BrowserError("no-such-tab", f"Tab {id} is closed; restore it first.")
             self._flush_face(id)
             await self.ensure_spare()
-            self._targets.feed(ids.Begun(Operation(id, Kind.SLEEP)))
+            self._feed(ids.Begun(Operation(id, Kind.SLEEP)))
             async with self._settling(id):
                 await self._put_away(root, id, entry.target)
 
@@ -320,13 +319,13 @@ class Moves:
             self._pages.drop(target)
             tab_id = await bridge.discard(tab.tab_id)
             found = await self._target_of(bridge, tab_id)
-            self._targets.feed(ids.Done(id, found, tab_id, asleep=True))
+            self._feed(ids.Done(id, found, tab_id, asleep=True))
             return
         # Without the bridge: the page is closed and comes back at its address.
         gone = self._unbound.setdefault(id, asyncio.Event())
         await root.call("Target.closeTarget", {"targetId": target})
         await self._wait_gone(gone)
-        self._targets.feed(ids.Done(id, None, asleep=True))
+        self._feed(ids.Done(id, None, asleep=True))
 
     async def wake(self, id: str) -> None:
         """Bring a sleeping tab's page back.
@@ -337,10 +336,10 @@ class Moves:
         async with self.lock(id):
             if not self._entry(id).asleep:
                 return
-            root = await self._link.wait_connected(BROWSER_WITHIN)
+            root = await self._ready()
             entry = self._entry(id)
             url = self._url(id, entry)
-            self._targets.feed(ids.Begun(Operation(id, Kind.WAKE)))
+            self._feed(ids.Begun(Operation(id, Kind.WAKE)))
             async with self._settling(id):
                 bridge = self._link.bridge
                 if entry.target is None or entry.tab_id is None or bridge is None:
@@ -353,13 +352,38 @@ class Moves:
                     log.info("tab %s is woken at its address, without history: %s", id, failure)
                     await self._fresh(root, id, url)
                     return
-                self._targets.feed(ids.Done(id, entry.target, entry.tab_id))
+                self._feed(ids.Done(id, entry.target, entry.tab_id))
 
     def _url(self, id: str, entry: Entry) -> str:
         row = self._store.tab(id)
         return entry.url if row is None else row.entry.url
 
     # -- helpers ---------------------------------------------------------------------------
+
+    def _feed(self, event: ids.Event) -> None:
+        try:
+            self._targets.feed(event)
+        except ids.UnknownIdError as failure:
+            # Something else came first: the browser was lost, or its own page is still on its way out.
+            raise BrowserError(
+                "host-unavailable", f"The tab is on the move ({failure.args[0]}). Try again in a moment."
+            ) from failure
+
+    async def _ready(self) -> CdpSession:
+        """The browser's root session, once the browser is there and the store takes what will be done.
+
+        Raises:
+            BrowserError: "host-unavailable"; "execution-failed" when the store cannot be written.
+        """
+        root = await self._link.wait_connected(BROWSER_WITHIN)
+        try:
+            self._store.check_writable()
+        except sqlite3.Error as failure:
+            raise BrowserError(
+                "execution-failed",
+                f"The hub's store cannot be written ({failure}); nothing was changed. Free some disk space.",
+            ) from failure
+        return root
 
     def _entry(self, id: str) -> Entry:
         entry = self._targets.ids.entries.get(id)
@@ -392,7 +416,7 @@ class Moves:
 
     def _fail(self, id: str, *, end: bool = False) -> None:
         if id in self._targets.ids.operations:
-            self._targets.feed(ids.Failed(id, end=end))
+            self._feed(ids.Failed(id, end=end))
 
 
 async def _forget_blank(session: CdpSession) -> None:

@@ -13,7 +13,7 @@ import errno
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -110,6 +110,11 @@ class Store:
         """
         self._path = path
         self._db = _open(path)
+        try:
+            self.check_writable()  # here, not in the middle of somebody's work
+        except sqlite3.DatabaseError as failure:
+            self._db.close()
+            raise _refusal(path, failure) from failure
 
     def close(self) -> None:
         """Write everything into the main file and close."""
@@ -135,6 +140,36 @@ class Store:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def check_writable(self) -> None:
+        """Prove that a write works now.
+
+        Raises:
+            sqlite3.Error: it does not, most likely because the disk is full.
+        """
+        self._db.execute("INSERT OR REPLACE INTO fact VALUES ('opened', ?)", (str(time.time()),))
+
+    def rewrite(
+        self,
+        entries: Iterable[Entry],
+        operations: Iterable[Operation],
+        *,
+        instance: str | None,
+        spare: str | None,
+    ) -> None:
+        """Write down all ids anew, after writes have failed."""
+        with self.together():
+            known = {entry.id: entry for entry in entries}
+            for row in self.tabs():
+                if row.entry.id not in known:
+                    self.drop_tab(row.entry.id)
+            for entry in known.values():
+                self.save_entry(entry)
+            self._db.execute("DELETE FROM operation")
+            for operation in operations:
+                self.save_operation(operation)
+            self.save_fact("instance", instance)
+            self.save_fact("spare", spare)
 
     # -- facts -----------------------------------------------------------------------------
 
@@ -191,7 +226,8 @@ class Store:
 
     def save_use(self, id: str) -> None:
         """The tab was used now."""
-        self._db.execute("UPDATE tab SET used_at = ? WHERE id = ?", (time.time(), id))
+        with contextlib.suppress(sqlite3.Error):  # a convenience: nobody's tab hangs on it
+            self._db.execute("UPDATE tab SET used_at = ? WHERE id = ?", (time.time(), id))
 
     def drop_tab(self, id: str) -> None:
         """The id ended."""
@@ -274,26 +310,29 @@ class Store:
 
     def save_session(self, name: str, current: str | None) -> None:
         """The session was used now; `current` is its current tab."""
-        self._db.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?)", (name, current, time.time()))
+        with contextlib.suppress(sqlite3.Error):  # a convenience
+            self._db.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?)", (name, current, time.time()))
 
     # -- history ---------------------------------------------------------------------------
 
     def save_visit(self, url: str, title: str) -> None:
         """Count a visit of an address; the oldest go beyond `HISTORY_KEPT`."""
-        self._db.execute(
-            "INSERT INTO history VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET title = excluded.title, "
-            "visits = visits + 1, visited_at = excluded.visited_at",
-            (url, title, time.time()),
-        )
-        self._db.execute(
-            "DELETE FROM history WHERE visited_at < (SELECT visited_at FROM history "
-            "ORDER BY visited_at DESC LIMIT 1 OFFSET ?)",
-            (HISTORY_KEPT,),
-        )
+        with contextlib.suppress(sqlite3.Error):  # a convenience
+            self._db.execute(
+                "INSERT INTO history VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET title = excluded.title, "
+                "visits = visits + 1, visited_at = excluded.visited_at",
+                (url, title, time.time()),
+            )
+            self._db.execute(
+                "DELETE FROM history WHERE visited_at < (SELECT visited_at FROM history "
+                "ORDER BY visited_at DESC LIMIT 1 OFFSET ?)",
+                (HISTORY_KEPT,),
+            )
 
     def save_visit_title(self, url: str, title: str) -> None:
         """The title of an address, once its page told it."""
-        self._db.execute("UPDATE history SET title = ? WHERE url = ?", (title, url))
+        with contextlib.suppress(sqlite3.Error):  # a convenience
+            self._db.execute("UPDATE history SET title = ? WHERE url = ?", (title, url))
 
     def visits(self, limit: int) -> list[Visit]:
         """The latest addresses first."""
@@ -344,8 +383,6 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(f"it was written by a newer Windowseat (version {version})")
     if version == 0:
         db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-    # Proves here, not in the middle of somebody's work, that the disk takes a write.
-    db.execute("INSERT OR REPLACE INTO fact VALUES ('opened', ?)", (str(time.time()),))
 
 
 def _refusal(path: Path, failure: sqlite3.DatabaseError) -> Refusal:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sqlite3
 import time
 from typing import Final, Protocol
 
@@ -73,6 +74,8 @@ class Targets:
         self._tasks = tasks
         self._loop = asyncio.get_running_loop()
         self._alarm: asyncio.TimerHandle | None = None
+        self._behind = False
+        self._mapping: asyncio.Task[None] | None = None
         self.browser: Browser | None = None
         self.ids: Ids = ids.load(
             new_id,
@@ -85,16 +88,38 @@ class Targets:
     def feed(self, event: Event) -> None:
         """Take one event: first the store, then everyone else.
 
+        A store that cannot be written (a full disk) stops no event: the browser has moved on already.
+        All ids are written anew as soon as it can be; operations ask beforehand (`Moves`).
+
         Raises:
             UnknownIdError: the event does not fit the id's state; nothing changed.
-            sqlite3.Error: the store could not be written; the caller reports it.
         """
         effects = self.ids.feed(event, self._loop.time())
-        with self._store.together():
-            for effect in effects:
-                self._save(effect)
+        try:
+            if self._behind:
+                self._write_all()
+            with self._store.together():
+                for effect in effects:
+                    self._save(effect)
+        except sqlite3.Error:
+            if not self._behind:
+                log.exception("the store cannot be written; it is tried again with every change")
+            self._behind = True
         for effect in effects:
             self._carry_out(effect)
+
+    def _write_all(self) -> None:
+        state = self.ids
+        self._store.rewrite(
+            state.entries.values(), state.operations.values(), instance=state.instance, spare=state.spare
+        )
+        self._behind = False
+        log.info("the store is written again")
+
+    async def wait_mapped(self) -> None:
+        """Return once the targets of the last `Connected` are mapped; operations may begin then."""
+        if self._mapping is not None:
+            await asyncio.shield(self._mapping)
 
     def close(self) -> None:
         """Stop the alarm."""
@@ -157,7 +182,7 @@ class Targets:
             case ids.Describe(target):
                 self._tasks.spawn(self._describe(target), name=f"describe {target}")
             case ids.DescribeAll():
-                self._tasks.spawn(self._describe_all(), name="describe all targets")
+                self._mapping = self._tasks.spawn(self._describe_all(), name="describe all targets")
             case ids.CloseTarget(target):
                 if self.browser is not None:
                     self._tasks.spawn(self.browser.close_target(target), name=f"close {target}")

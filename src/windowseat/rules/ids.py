@@ -367,7 +367,12 @@ class Ids:
 
     # -- operations ------------------------------------------------------------------------
 
+    def _need_map(self) -> None:
+        if not self.mapped:
+            raise UnknownIdError("no operation can begin before the targets are mapped")
+
     def _begun(self, operation: Operation, entry: Entry | None) -> list[Effect]:
+        self._need_map()
         if operation.id in self.operations:
             raise UnknownIdError(f"{operation.id} has an operation under way")
         effects: list[Effect] = []
@@ -438,6 +443,7 @@ class Ids:
         return [Describe(target) for target in self.unclaimed]
 
     def _spare_taken(self, entry: Entry) -> list[Effect]:
+        self._need_map()
         if self.spare is None or entry.id in self.entries:
             raise UnknownIdError(f"{entry.id} cannot take the spare window")
         entry = self._put(replace(entry, target=self.spare))
@@ -465,6 +471,7 @@ class Ids:
         return effects
 
     def _reopened(self, entry: Entry) -> list[Effect]:
+        self._need_map()
         there = self.entries.get(entry.id)
         if there is not None and not there.closing:
             raise UnknownIdError(f"{entry.id} is open")
