@@ -6,6 +6,8 @@ data as JSON, or raises `BrowserError`. What an agent does in a tab is told to t
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from windowseat.page.page import Page
 
 BLANK: Final = "about:blank"
+# How long one page may keep a list of tabs waiting; afterwards what is known of it is told.
+FACE_LIMIT: Final = 0.3
+FACE: Final = """function() {
+  return [String(location.href).slice(0, 2048), String(document.title).slice(0, 256)];
+}"""
 LINE_LIMIT: Final = 120
 
 
@@ -93,36 +100,53 @@ def cut(line: str) -> str:
 async def _list(command: Command) -> list[dict[str, Any]]:
     if command.args["all"]:
         raise BrowserError("not-allowed", "Others' tabs are not shown to sessions; leave `all` out.")
-    return [command.told(tab) for tab in command.broker.tabs_of(command.session)]
+    tabs = command.broker.tabs_of(command.session)
+    return list(await asyncio.gather(*(_now(command, tab) for tab in tabs)))
+
+
+async def _now(command: Command, tab: Tab) -> dict[str, Any]:
+    """A tab as its page is at this moment; the hub's own copy follows a little later."""
+    told = command.told(tab)
+    page = command.hub.live_page(tab.id)
+    if page is None:
+        return told
+    told["loading"] = page.loading
+    with contextlib.suppress(BrowserError):
+        limit = min(FACE_LIMIT, command.left())
+        url, told["title"] = await page.evaluate_isolated(FACE, timeout=limit)
+        if not url.startswith("chrome-error:"):  # an error page shows the address that failed
+            told["url"] = url
+    return told
 
 
 async def _open(command: Command) -> dict[str, Any]:
     url = check_agent_url(command.args["url"])
     tab = await command.hub.open(BLANK, command.session)
-    if not command.args["background"]:
-        command.broker.select(command.session, tab.id)
     command.tell(tab, f"opens {url}")
     if url != BLANK:
-        page = await command.hub.page(tab.id)
-        try:
-            await page.navigate(url, "load", command.left())
-        except BrowserError as error:
-            # A page that never finishes is there all the same; `loading` says so.
-            if error.code != "timeout" or page.url == BLANK:
-                raise
-    return command.told(tab) | await _face(command, tab)
+        await _first_page(command, tab, url)
+    if not command.args["background"]:
+        command.broker.select(command.session, tab.id)
+    return await _now(command, tab)
 
 
-async def _face(command: Command, tab: Tab) -> dict[str, Any]:
-    """Address and title as the page says them now; the hub's own copy follows a moment later."""
-    page = command.hub.live_page(tab.id)
-    return {} if page is None else {"url": page.url, "title": page.title, "loading": page.loading}
+async def _first_page(command: Command, tab: Tab, url: str) -> None:
+    """Bring a new tab to its address; one that shows nothing but an error is not kept."""
+    page = await command.hub.page(tab.id)
+    try:
+        await page.navigate(url, "load", command.left())
+    except BrowserError as error:
+        if error.code == "timeout" and page.url == url:
+            return  # a page that never finishes is there all the same; `loading` says so
+        if error.code in ("navigation-failed", "not-allowed"):
+            await command.hub.close(tab.id)
+        raise
 
 
 async def _select(command: Command) -> dict[str, Any]:
     tab = command.broker.own_tab(command.session, command.args["tab"])
     command.broker.select(command.session, tab.id)
-    return command.told(tab)
+    return await _now(command, tab)
 
 
 async def _close(command: Command) -> dict[str, Any]:

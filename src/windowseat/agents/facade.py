@@ -84,8 +84,8 @@ class Tab(_Remote):
 
     @property
     def id(self) -> str:
-        """The tab's id."""
-        return str(self._now()["id"])
+        """The tab's id, also when it has ended."""
+        return str(self._data["id"] if self._data else self._now()["id"])
 
     @property
     def url(self) -> str:

@@ -163,7 +163,7 @@ _OPERATIONS: Final = (
             Arg("since", "text", "an earlier snapshot's id: only what changed since", low=1, high=64),
             Arg("interactive", "boolean", "only what can be acted on", default=False),
         ),
-        "`text`, `id`, `url`, `title`, `refs` (their count), `truncated`, and `since` and `hint` where they apply",
+        "`text`, `id`, `url`, `title`, `refs` (their count), `truncated`; `since`, `hint` where they apply",
         changes=False,
         call="tab.snapshot()",
     ),
