@@ -6,9 +6,11 @@ An expression, statements (the last value counts), top-level `await` and `return
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from windowseat.chromium.connection import CdpGone
+from windowseat.chromium.connection import CdpError, CdpGone
+from windowseat.errors import BrowserError
 from windowseat.page.world import value_of
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ async def evaluate_in_page(page: Page, js: str, timeout: float, context: int | N
     }
     try:
         future = page.session.send("Runtime.callFunctionOn", call)
-        return value_of(await page.settle(future, timeout, "the JavaScript to finish"))
+        return value_of(await _finished(page, future, timeout))
     finally:
         if not page.session.closed:
             page.session.send("Runtime.releaseObjectGroup", {"objectGroup": GROUP})
@@ -64,9 +66,20 @@ async def _evaluate(page: Page, js: str, timeout: float, context: int | None) ->
         params["contextId"] = context
     if page.session.closed:
         raise CdpGone("the page is gone")
-    return await page.settle(
-        page.session.send("Runtime.evaluate", params), timeout, "the JavaScript to finish"
-    )
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        return await _finished(page, page.session.send("Runtime.evaluate", params), timeout)
+    except CdpError as error:
+        if clock() - began < params["timeout"] / 1000:
+            raise
+        # How Chromium says that it ended the code at its time.
+        message = f"The JavaScript ran longer than {timeout:.3g} s and was ended."
+        raise BrowserError("timeout", message, outcome="unknown") from error
+
+
+async def _finished(page: Page, future: asyncio.Future[dict[str, Any]], timeout: float) -> dict[str, Any]:
+    return await page.settle(future, timeout, "the JavaScript to finish", frame=page.main_frame)
 
 
 def _is_illegal_return(answer: dict[str, Any]) -> bool:

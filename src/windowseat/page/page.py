@@ -170,6 +170,7 @@ class Page:
 
     def _frame_left(self, frame: str) -> None:
         self.worlds.forget(frame)
+        self._waits.document_left(frame)
         self.refs.forget(frame)
 
     def _frame_navigated(self, params: dict[str, Any]) -> None:
@@ -179,6 +180,7 @@ class Page:
         self.main_frame = frame["id"]
         self.document = str(frame.get("loaderId", ""))
         self.worlds.forget_all()
+        self._waits.document_left()
         self.refs.forget_all()
         self.frames.forget_all()
         restored = params.get("type") == "BackForwardCacheRestore"
@@ -284,6 +286,7 @@ class Page:
         what: str,
         *,
         despite_dialog: bool = False,
+        frame: str | None = None,
     ) -> dict[str, Any]:
         """Wait for a command's answer; see `waits.Waits.settle`."""
         return await self._waits.settle(
@@ -292,6 +295,7 @@ class Page:
             what,
             dialog=None if despite_dialog else self.dialog,
             stoppable=not despite_dialog,
+            frame=frame,
         )
 
     def _interrupt(self, error: BrowserError) -> None:

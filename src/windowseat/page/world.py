@@ -8,6 +8,7 @@ before it ran is repeated once on the new one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +154,7 @@ class Worlds:
             "awaitPromise": True,
         }
         future = context.session.send("Runtime.callFunctionOn", params)
-        return value_of(await self._settle(future, timeout, "the page"))
+        return value_of(await self._settle(future, timeout, "the page", frame=context.frame))
 
     async def _put_script(self, context: Context, timeout: float) -> None:
         params = {"expression": _script_text(), "contextId": context.id, "returnByValue": True}
@@ -196,8 +197,16 @@ def _thrown(details: dict[str, Any]) -> ScriptError:
     text = exception.get("description") or exception.get("value") or details.get("text") or "an error"
     # The description carries the stack; agents need the sentence and the line.
     first = str(text).split("\n    at ", 1)[0][:2000]
+    return ScriptError(first, _line_of(details, str(text)))
+
+
+def _line_of(details: dict[str, Any], text: str) -> int | None:
+    """The line in the caller's own code, counted from 1."""
+    stack = re.search(r"\n    at [^\n]*?:(\d+):\d+\)?", text)
+    if stack is not None:
+        return int(stack[1])
     line = details.get("lineNumber")
-    return ScriptError(first, int(line) + 1 if line is not None else None)
+    return int(line) + 1 if line is not None else None
 
 
 _script: str | None = None

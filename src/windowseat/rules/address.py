@@ -48,7 +48,7 @@ def check_agent_url(url: str) -> str:
         return text
     if scheme == "blob" and re.match(r"(?:https?://|null/)", rest, re.IGNORECASE):
         return text
-    if _PORT.match(rest):
+    if _PORT.match(rest) and scheme not in _REFUSED:
         raise BrowserError("invalid-args", f"{_short(text)!r} has no scheme; write http:// in front.")
     raise BrowserError(
         "not-allowed",
@@ -137,7 +137,7 @@ def _as_host(text: str) -> str | None:
     host, port, rest = match["host"], match["port"], match["rest"] or ""
     if port is not None and int(port) > 65535:
         return None
-    kind = _kind_of_host(host, has_port=port is not None, has_path=bool(rest))
+    kind = _kind_of_host(host, has_port=port is not None, has_path=bool(rest) and " " not in rest)
     if kind is None:
         return None
     where = host + (f":{port}" if port is not None else "")
