@@ -17,15 +17,14 @@ from windowseat.chromium.connection import CdpSession
 from windowseat.errors import BrowserError
 
 FOLDER = Path(windowseat.__file__).parent / "extension"
-PIXEL = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><rect width='8' height='8' fill='red'/></svg>"
 )
-PAGES: dict[str, str | bytes] = {
-    "/a": "<title>First</title><link rel=icon href=/i.png>a",
+PAGES: dict[str, str] = {
+    "/a": "<title>First</title><link rel=icon type=image/svg+xml href=/i.svg>a",
     "/b": "<title>Second</title>b",
     "/link": "<title>Link</title><a id=l href=/b target=_blank>open</a>",
-    "/i.png": PIXEL,
+    "/i.svg": ICON,
 }
 
 
@@ -140,7 +139,7 @@ async def test_news_of_a_noisy_title_are_cut_and_gathered(browser: RunningConnec
     events: list[TabUpdated] = []
     bridge.listen(lambda event: events.append(event) if isinstance(event, TabUpdated) else None)
     page = await open_page(root, base + "/a")
-    await wait_until(lambda: any(event.icon == base + "/i.png" for event in events), what="the icon")
+    await wait_until(lambda: any(event.icon == base + "/i.svg" for event in events), what="the icon")
     events.clear()
     await evaluate(page, "for (let i = 0; i < 500; i++) document.title = i + 'x'.repeat(3e5) + '\\ud800'")
     await wait_until(lambda: any((event.title or "").startswith("499x") for event in events))

@@ -185,7 +185,13 @@ seen_headers: dict[str, dict[str, str]] = {}
 
 
 def _kind(path: str) -> str:
-    kinds = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".png": "image/png"}
+    kinds = {
+        ".svg": "image/svg+xml",
+        ".js": "text/javascript",
+        ".css": "text/css",
+        ".json": "application/json",
+        ".png": "image/png",
+    }
     return kinds.get(os.path.splitext(path)[1], "text/html; charset=utf-8")
 
 

@@ -74,6 +74,14 @@ asyncio.run(main())
 """
 
 
+def lives(pid: int) -> bool:
+    """Whether a process is there and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
 class KeeperHome:
     """Where one keeper's files are; `options` starts a real Chromium on a profile in there."""
 
@@ -114,8 +122,7 @@ class KeeperHome:
                 continue
             with contextlib.suppress(OSError):
                 text = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                state = (entry / "stat").read_text().rpartition(") ")[2][0]
-                if str(self.folder) in text and state not in "ZX":
+                if str(self.folder) in text and lives(int(entry.name)):
                     found[int(entry.name)] = text
         return found
 
@@ -125,7 +132,10 @@ class KeeperHome:
         def left() -> dict[int, str]:
             return {pid: text for pid, text in self.processes().items() if "LONE" not in text}
 
-        await wait_until(lambda: not left(), timeout=timeout, what=f"the end of {left()}")
+        try:
+            await wait_until(lambda: not left(), timeout=timeout)
+        except AssertionError:
+            raise AssertionError(f"still there after {timeout:g} s: {left()}") from None
 
 
 @contextlib.asynccontextmanager
@@ -140,7 +150,7 @@ async def keeper_home() -> AsyncIterator[KeeperHome]:
         if status is not None:
             await stop_keeper(home.socket)
             with contextlib.suppress(AssertionError):
-                await wait_until(lambda: not Path(f"/proc/{status['pid']}").exists())
+                await wait_until(lambda: not lives(status["pid"]))
         for pid in home.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -310,6 +310,15 @@ async def test_the_views_own_shortcuts(seat: Seat) -> None:
     await expect(seat.page.locator("#keys")).to_be_focused()
 
 
+async def test_no_key_is_lost_when_what_had_the_focus_goes_away(seat: Seat) -> None:
+    await seat.page.evaluate("() => document.activeElement.blur()")
+    await seat.page.keyboard.press("q")
+    await seat.hub.first("key", k="up", key="q")
+    await seat.hub.send("opened", tab=tab(id="t2", title="Sign in"), url="/t/t2#x")
+    await seat.page.get_by_role("button", name="Dismiss").click()
+    await expect(seat.page.locator("#keys")).to_be_focused()
+
+
 async def test_a_macs_command_counts_as_control(seat: Seat) -> None:
     body = """const press = { key: "a", code: "KeyA", location: 0, keyCode: 65,
         isComposing: false, altGraph: false, ctrlKey: false, altKey: false,
@@ -415,17 +424,49 @@ async def test_copying_brings_the_pages_selection_without_a_permission(seat: Sea
     await seat.page.keyboard.press("Control+c")
     await seat.hub.first("copy")
     await seat.hub.send("clip", text=LONG, cut=False)
+    assert await read_clipboard(seat, LONG) == LONG
+    assert not [one for one in seat.hub.of("key") if one["key"] == "c"]
+
+
+async def read_clipboard(seat: Seat, wanted: str) -> str:
+    """What the viewer's clipboard holds, once it holds `wanted` or after five seconds."""
     other = await clipboard_page(seat)
     await other.bring_to_front()
-    read = "async () => { const text = await navigator.clipboard.readText(); return text; }"
-    text = ""
-    for _ in range(50):
-        text = await other.evaluate(read)
-        if text == LONG:
-            break
-    assert text == LONG
+    text: str = await other.evaluate(
+        """async (wanted) => { const until = performance.now() + 5000; let text = "";
+        while (text !== wanted && performance.now() < until) {
+          text = await navigator.clipboard.readText(); await new Promise(requestAnimationFrame); }
+        return text; }""",
+        wanted,
+    )
+    await other.close()
     await seat.page.bring_to_front()
-    assert not [one for one in seat.hub.of("key") if one["key"] == "c"]
+    return text
+
+
+async def test_copying_works_where_the_clipboard_api_is_closed(seat: Seat) -> None:
+    await seat.page.evaluate("() => Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await seat.page.keyboard.press("Control+x")
+    await seat.hub.first("cut")
+    await seat.hub.send("clip", text="by command ž", cut=True)
+    assert await read_clipboard(seat, "by command ž") == "by command ž"
+    assert seat.hub.of("copy") == []
+
+
+async def test_text_that_no_way_takes_is_offered(seat: Seat) -> None:
+    await seat.page.evaluate(
+        """() => { Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+        document.execCommand = () => false; }"""
+    )
+    await seat.page.keyboard.press("Control+c")
+    await seat.hub.first("copy")
+    await seat.hub.send("clip", text="on offer", cut=False)
+    offer = seat.page.get_by_role("button", name="Put it on the clipboard")
+    await expect(offer).to_be_visible()
+    await seat.page.evaluate("() => { delete navigator.clipboard; }")
+    await offer.click()
+    await expect(offer).to_be_hidden()
+    assert await read_clipboard(seat, "on offer") == "on offer"
 
 
 async def test_control_c_with_nothing_selected_is_the_pages_key(seat: Seat) -> None:
@@ -542,6 +583,20 @@ async def test_people_and_agents_are_seen(seat: Seat) -> None:
     await expect(seat.page.locator("#people li")).to_have_count(3)
     await seat.hub.send("people", people=[person("v1", "Ana", "blue", True)])
     await expect(pointer).to_be_hidden()
+
+
+async def test_only_who_comes_moves_in_the_bar(seat: Seat) -> None:
+    await seat.hub.send("agent", session="fixer-0123456789abcdef0123456789abcdef", line="clicks", x=1, y=1)
+    await expect(seat.page.locator("#people li")).to_have_count(2)
+    await expect(seat.page.locator("#agent-line")).to_have_text("fixer clicks")
+    await seat.page.evaluate(
+        "() => { for (const one of document.querySelectorAll('#people li')) one.id = 'kept'; }"
+    )
+    await seat.hub.send("agent", session="fixer-0123456789abcdef0123456789abcdef", line="types", x=2, y=2)
+    await seat.hub.send("people", people=[person("v2", "Guest", "green"), person("v1", "Ana", "blue", True)])
+    await expect(seat.page.locator("#people li")).to_have_count(3)
+    marks = await seat.page.locator("#people li").evaluate_all("(all) => all.map((one) => one.id)")
+    assert marks == ["kept", "", "kept"]
 
 
 async def test_names_and_lines_of_others_are_text(seat: Seat) -> None:

@@ -74,20 +74,7 @@ def start_own_display(screen: tuple[int, int], authority: str, *, output: int) -
         size = "{}x{}x24".format(*screen)
         pid = os.posix_spawn(
             program,
-            [
-                program,
-                "-displayfd",
-                "3",
-                "-screen",
-                "0",
-                size,
-                "-nolisten",
-                "tcp",
-                "-auth",
-                authority,
-                "-terminate",
-                "-noreset",
-            ],
+            [program, "-displayfd", "3", "-screen", "0", size, "-auth", authority, *_XVFB_WAYS],
             os.environ,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

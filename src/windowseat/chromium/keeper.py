@@ -40,6 +40,7 @@ def main() -> int:
         lock = _take_lock(options["lock"])
         listener = _listen(options["socket"])
         log = open_log(options["log"])
+        _leave_parent(lock)
     except Refusal as refusal:
         _refuse(refusal)
     except OSError as failure:
@@ -77,13 +78,20 @@ def _take_lock(path: str) -> int:
         holder = os.pread(fd, 32, 0).decode(errors="replace").strip()
         os.close(fd)
         raise Refusal(
-            "keeper-failed",
+            "already-running",
             f"Another keeper (process {holder or 'unknown'}) already runs for this home.",
             "`windowseat down` ends it together with its browser.",
         ) from None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd
+
+
+def _leave_parent(lock: int) -> None:
+    """Go on as a child of init, so that a hub need not reap its keeper; the lock is shared by forks."""
+    if os.fork() > 0:
+        os._exit(0)
+    os.setsid()
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
 
 def _listen(path: str) -> socket.socket:

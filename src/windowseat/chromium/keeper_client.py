@@ -250,8 +250,9 @@ class KeeperClient:
         _check_path(self._socket_path)
         sock = None if adopts else _try_connect(self._socket_path)
         if sock is None:
-            refusal = await _start_keeper(self._options, self._socket_path, adopts=adopts)
-            sock = await self._connect_started(refusal)
+            sock = await self._connect_started(
+                await _start_keeper(self._options, self._socket_path, adopts=adopts)
+            )
         self._welcomed = self._adopted = False
         self._refused_by = None
         self._lost.clear()
@@ -422,10 +423,10 @@ async def _ask(socket_path: Path, kind: str, timeout: float) -> Message | None:
 
 
 async def _start_keeper(options: KeeperOptions, socket_path: Path, *, adopts: bool) -> Refusal | None:
-    """Start a keeper in a session of its own; None when it serves, else why not.
+    """Start a keeper in a session of its own; None when it serves, a refusal when another runs.
 
     Raises:
-        Refusal: it cannot run; one whose lock is held is returned instead, as another runs then.
+        Refusal: it cannot run at all.
     """
     environ = dict(os.environ)
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_PACKAGES, environ.get("PYTHONPATH"))))
@@ -451,7 +452,12 @@ async def _start_keeper(options: KeeperOptions, socket_path: Path, *, adopts: bo
     except ValueError:
         raise _keeper_failed("ended at once", options.log) from None
     refused = answer.get("refused")
-    return None if refused is None else Refusal(refused["code"], refused["message"], refused["next_step"])
+    if refused is None:
+        return None
+    refusal = Refusal(refused["code"], refused["message"], refused["next_step"])
+    if refusal.code == "already-running":
+        return refusal
+    raise refusal
 
 
 def _exchange(process: subprocess.Popen[bytes], options: bytes) -> bytes:
@@ -459,7 +465,9 @@ def _exchange(process: subprocess.Popen[bytes], options: bytes) -> bytes:
     with contextlib.suppress(BrokenPipeError), process.stdin as to_keeper:
         to_keeper.write(options)
     with process.stdout as from_keeper:
-        return from_keeper.readline()
+        line = from_keeper.readline()
+    process.wait()  # it goes on in a process of its own, or has refused
+    return line
 
 
 def _try_connect(path: Path) -> socket.socket | None:

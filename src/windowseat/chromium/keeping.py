@@ -115,7 +115,8 @@ class Keeper:
         self._watch(browser.pidfd, self._browser_ended)
         # An empty message: whatever comes back says that DevTools serves the pipe. A hub must not
         # be given a Chromium that ends before it can do anything.
-        os.write(browser.write_fd, b"\0")
+        with contextlib.suppress(OSError):  # it has ended already: its pidfd tells
+            os.write(browser.write_fd, b"\0")
         self._watch(browser.read_fd, self._first_answer)
         self._in("kill", ANSWER_WITHIN, browser.kill)
 

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 BROWSER_WITHIN: Final = 10.0
 GONE_WITHIN: Final = 5.0
+COMMIT_WITHIN: Final = 2.0
 SPARE_AFTER: Final = 0.3
 FAILURES: Final = (CdpError, CdpGone, CdpTimeout, BrowserError, TimeoutError)
 
@@ -239,6 +240,7 @@ class Moves:
             self._feed(ids.Reopened(replace(entry, asleep=False)))
             async with self._settling(id):
                 await self._bring_back(root, id, entry.url, closed)
+                await self._wait_committed(id, entry.url)
             if closed is not None:
                 self._restore_face(id, closed)
 
@@ -344,6 +346,7 @@ class Moves:
                 bridge = self._link.bridge
                 if entry.target is None or entry.tab_id is None or bridge is None:
                     await self._fresh(root, id, url)
+                    await self._wait_committed(id, url)
                     return
                 # Target and tab id stay; a page that is gone from the browser comes back fresh.
                 try:
@@ -351,12 +354,32 @@ class Moves:
                 except FAILURES as failure:
                     log.info("tab %s is woken at its address, without history: %s", id, failure)
                     await self._fresh(root, id, url)
-                    return
-                self._feed(ids.Done(id, entry.target, entry.tab_id))
+                else:
+                    self._feed(ids.Done(id, entry.target, entry.tab_id))
+                await self._wait_committed(id, url)
 
     def _url(self, id: str, entry: Entry) -> str:
         row = self._store.tab(id)
         return entry.url if row is None else row.entry.url
+
+    async def _wait_committed(self, id: str, url: str) -> None:
+        """Give a page that was brought back a moment to show its document, so that what is done to
+        it next is not cut off by the change. A slow site is not waited for.
+        """
+        entry = self._targets.ids.entries.get(id)
+        if url.startswith(BLANK) or entry is None or entry.target is None:
+            return
+        with contextlib.suppress(*FAILURES):
+            page = await self._pages.wait(entry.target)
+            changed = asyncio.Event()
+            stop = page.listen(lambda _: changed.set())
+            try:
+                async with asyncio.timeout(COMMIT_WITHIN):
+                    while page.url.startswith(BLANK) or not page.url:
+                        changed.clear()
+                        await changed.wait()
+            finally:
+                stop()
 
     # -- helpers ---------------------------------------------------------------------------
 

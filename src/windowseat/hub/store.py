@@ -319,8 +319,8 @@ class Store:
         """Count a visit of an address; the oldest go beyond `HISTORY_KEPT`."""
         with contextlib.suppress(sqlite3.Error):  # a convenience
             self._db.execute(
-                "INSERT INTO history VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET title = excluded.title, "
-                "visits = visits + 1, visited_at = excluded.visited_at",
+                "INSERT INTO history VALUES (?, ?, 1, ?) ON CONFLICT (url) "
+                "DO UPDATE SET title = excluded.title, visits = visits + 1, visited_at = excluded.visited_at",
                 (url, title, time.time()),
             )
             self._db.execute(

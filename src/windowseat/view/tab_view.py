@@ -35,6 +35,7 @@ from windowseat.view.messages import (
 )
 from windowseat.view.pointers import Pointers
 from windowseat.view.protocol import MalformedError
+from windowseat.view.sizing import Sizing
 from windowseat.view.stage import Stage
 from windowseat.view.thumbnails import ThumbnailPace
 from windowseat.view.uploads import Uploads
@@ -66,9 +67,12 @@ class TabView:
         self._told_status = "live"
         self._ended: dict[str, Any] | None = None
         self._actor: str | None = None
-        self._size = hub.page_size(tab_id)
-        self._wanted_size: tuple[int, int] | None = None
-        self._resizing = False
+        self._sizing = Sizing(
+            hub.page_size(tab_id),
+            lambda size: hub.set_size(tab_id, *size),
+            lambda work: tasks.spawn(work, name=f"size of {tab_id}"),
+            self._resized,
+        )
         self._waking = False
         self._doing = 0
         self._ticker: asyncio.TimerHandle | None = None
@@ -91,7 +95,7 @@ class TabView:
         self._hovers[viewer.id] = Hover(self._hover_task, viewer.tell)
         if len(self.viewers) == 1:
             self._actor = viewer.id
-            self._want_size(viewer.size)
+            self._sizing.want(viewer.size)
         viewer.tell(
             {
                 "t": "welcome",
@@ -101,7 +105,7 @@ class TabView:
                 "color": viewer.person.color,
                 "tab": tab_document(tab, self.page),
                 "people": self._people(viewer),
-                "size": {"w": self._size[0], "h": self._size[1]},
+                "size": {"w": self._sizing.size[0], "h": self._sizing.size[1]},
                 "launchpad": viewer.visit.launchpad,
             }
         )
@@ -166,7 +170,7 @@ class TabView:
             case Size(w, h):
                 viewer.size = (w, h)
                 if self._actor == viewer.id or len(self.viewers) == 1:
-                    self._want_size(viewer.size)
+                    self._sizing.want(viewer.size)
             case Visible(on):
                 viewer.shown(on)
                 self._ask_pictures()
@@ -208,7 +212,7 @@ class TabView:
     def _act(self, viewer: Viewer) -> None:
         if self._actor != viewer.id:
             self._actor = viewer.id
-        self._want_size(viewer.size)
+        self._sizing.want(viewer.size)
 
     # -- what the hub and the page say -------------------------------------------------------------
 
@@ -275,7 +279,8 @@ class TabView:
         for viewer in self.viewers.values():
             self._tell_pending(viewer)
         if self.viewers:
-            self._want_size(self._wanted())
+            actor = self.viewers.get(self._actor or "") or next(iter(self.viewers.values()))
+            self._sizing.renew(actor.size)
 
     def _drop_stage(self) -> None:
         stage, self._stage = self._stage, None
@@ -313,9 +318,8 @@ class TabView:
                     viewer.greet(latest)
 
     def _picture(self, picture: Picture) -> None:
-        if not picture.small and (picture.width, picture.height) != self._size:
-            self._size = (picture.width, picture.height)
-            self._tell({"t": "size", "w": picture.width, "h": picture.height})
+        if not picture.small:
+            self._sizing.seen((picture.width, picture.height))
         for viewer in self.viewers.values():
             viewer.offer(picture)
         self.thumbnails.offer(picture)
@@ -323,35 +327,10 @@ class TabView:
             for hover in self._hovers.values():
                 hover.again()
 
-    # -- size --------------------------------------------------------------------------------------
-
-    def _wanted(self) -> tuple[int, int]:
-        actor = self.viewers.get(self._actor or "") or next(iter(self.viewers.values()))
-        return actor.size
-
-    def _want_size(self, size: tuple[int, int]) -> None:
-        if size == self._wanted_size and size == self._size:
-            return
-        self._wanted_size = size
-        if not self._resizing and self._stage is not None:
-            self._resizing = True
-            self._tasks.spawn(self._resize(), name=f"size of {self.tab_id}")
-
-    async def _resize(self) -> None:
-        done = None
-        try:
-            while self._wanted_size != done and self._wanted_size is not None:
-                done = self._wanted_size
-                size = await self.hub.set_size(self.tab_id, *done)
-                if size != self._size:
-                    self._size = size
-                    self._tell({"t": "size", "w": size[0], "h": size[1]})
-                if self._stage is not None:
-                    self._stage.cast.nudge()
-        except BrowserError:
-            self._wanted_size = None  # the page went or is stuck; the next act asks again
-        finally:
-            self._resizing = False
+    def _resized(self, size: tuple[int, int]) -> None:
+        self._tell({"t": "size", "w": size[0], "h": size[1]})
+        if self._stage is not None:
+            self._stage.cast.nudge()
 
     # -- telling ------------------------------------------------------------------------------------
 

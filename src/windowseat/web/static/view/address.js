@@ -18,10 +18,10 @@ export function editable(url) {
   return url === "about:blank" ? "" : url;
 }
 
-/** What an address is called in a sentence. @param {string} url */
+/** What an address is called in a sentence; empty for a blank page. @param {string} url */
 export function hostOf(url) {
   const { before, host } = addressParts(url);
-  return host || before || "a page";
+  return host || before;
 }
 
 /** @param {string} text */

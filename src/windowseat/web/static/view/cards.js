@@ -14,9 +14,13 @@ export class Cards {
   /** @type {HTMLElement | null} */
   #clip = null;
 
-  /** @param {(tab: string) => void} dismiss */
-  constructor(dismiss) {
+  /**
+   * @param {(tab: string) => void} dismiss
+   * @param {() => void} toPage gives the keys back to the page
+   */
+  constructor(dismiss, toPage) {
     this.dismiss = dismiss;
+    this.toPage = toPage;
   }
 
   /**
@@ -40,14 +44,14 @@ export class Cards {
     this.#clip?.remove();
     const take = () => {
       void copy().then((done) => {
-        if (done) this.#clip?.remove();
+        if (done) this.#remove(this.#clip);
       });
     };
     this.#clip = h(
       "div", { class: "card", role: "status" },
       h("p", {}, "The copied text is here."),
       h("button", { type: "button", class: "button first", onclick: take }, "Put it on the clipboard"),
-      this.#close(() => this.#clip?.remove()),
+      this.#close(() => this.#remove(this.#clip)),
     );
     this.#place.append(this.#clip);
   }
@@ -57,7 +61,7 @@ export class Cards {
     const wanted = new Map(state.opened.map((one) => [one.tab.id, one]));
     for (const [id, card] of this.#opened) {
       if (wanted.has(id)) continue;
-      card.remove();
+      this.#remove(card);
       this.#opened.delete(id);
     }
     for (const [id, one] of wanted) {
@@ -66,6 +70,13 @@ export class Cards {
       this.#opened.set(id, card);
       this.#place.append(card);
     }
+  }
+
+  /** @param {HTMLElement | null} card */
+  #remove(card) {
+    const focused = card?.contains(document.activeElement);
+    card?.remove();
+    if (focused) this.toPage();
   }
 
   /** @param {Opened} one */
@@ -79,7 +90,7 @@ export class Cards {
     );
     return h(
       "div", { class: "card opened", role: "status" },
-      h("p", {}, "This page opened ", h("b", {}, title || hostOf(url))),
+      h("p", {}, "This page opened ", h("b", {}, title || hostOf(url) || "another tab")),
       open,
       this.#close(done),
     );

@@ -2,6 +2,7 @@
 
 /** @import {State} from "./state.js" */
 import { h, need } from "./dom.js";
+import { sessionLabel } from "./names.js";
 
 export class Hints {
   #agent = need("agent-line", HTMLElement);
@@ -15,7 +16,7 @@ export class Hints {
     if (state.agentLine !== before?.agentLine) {
       const line = state.agentLine;
       this.#agent.hidden = !line;
-      if (line) this.#agent.replaceChildren(h("b", {}, line.session), ` ${line.line}`);
+      if (line) this.#agent.replaceChildren(h("b", {}, sessionLabel(line.session)), ` ${line.line}`);
     }
     if (state.link !== before?.link) {
       this.#link.hidden = !state.link;

@@ -24,8 +24,13 @@ export class Keyboard {
     this.send = send;
     this.mac = mac;
     this.doings = doings;
-    field.addEventListener("keydown", (event) => this.#down(event));
-    field.addEventListener("keyup", (event) => this.#up(event));
+    // Also while nothing has the focus (what had it went away): no key may be lost.
+    document.addEventListener("keydown", (event) => {
+      if (event.target === document.body && !document.querySelector("dialog[open]")) field.focus({ preventScroll: true });
+      else if (event.target !== field) return;
+      this.#down(event);
+    });
+    document.addEventListener("keyup", (event) => this.#up(event));
     field.addEventListener("blur", () => this.release());
     window.addEventListener("blur", () => this.release());
   }

@@ -30,7 +30,8 @@ const ACTED_MS = 1_500;
 const ACTS = new Set(["key", "text", "ime", "delete", "paste", "cut", "nav", "wheel"]);
 
 const mac = /^(Mac|iP)/.test(navigator.platform);
-const phone = matchMedia("(any-pointer: coarse)").matches;
+const phone = matchMedia("(pointer: coarse)").matches;
+const touch = matchMedia("(any-pointer: coarse)").matches;
 const tabPath = location.pathname.replace(/\/+$/, "");
 const tabId = tabPath.split("/").at(-1) ?? "";
 
@@ -87,7 +88,7 @@ const socket = new HubSocket(
   {
     hello: () => {
       toldSize = stage.size;
-      return { t: "hello", ...stage.size, dpr: devicePixelRatio, touch: phone, visible: isVisible() };
+      return { t: "hello", ...stage.size, dpr: devicePixelRatio, touch, visible: isVisible() };
     },
     message: received,
     picture: (picture) => pictures.show(picture),
@@ -103,7 +104,7 @@ const socket = new HubSocket(
 const bar = new Bar(send, toPage);
 const presence = new Presence();
 const hints = new Hints();
-const cards = new Cards((tab) => dispatch({ t: "local-dismiss", tab }));
+const cards = new Cards((tab) => dispatch({ t: "local-dismiss", tab }), toPage);
 const banners = new Banners(send, () => socket.tryNow());
 const screens = new Screens(send, (covered) => {
   if (!covered) toPage();
@@ -141,7 +142,8 @@ const mouse = new Mouse(stage, send, mac, (event) => {
 });
 const touches = new Touches(stage, send, (at) => {
   placeField(at);
-  phoneKeyboard.tapped();
+  if (phone) phoneKeyboard.tapped();
+  else toPage();
 });
 new Menu({
   state: () => state,
@@ -231,7 +233,12 @@ function start() {
     touches.release();
   });
   // A file that misses the chooser must not replace this page.
-  for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (event) => event.preventDefault());
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const message = "Files reach the page through its own file button: click it, then choose or drop them.";
+    if (event.dataTransfer?.files.length) dispatch({ t: "local-problem", message });
+  });
   setInterval(() => {
     dispatch({ t: "local-tick" });
     banners.render(state, performance.now());

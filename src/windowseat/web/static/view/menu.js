@@ -2,6 +2,7 @@
 
 /** @import {State} from "./state.js" */
 import { h, icon, need } from "./dom.js";
+import { sessionLabel } from "./names.js";
 import { faces } from "./presence.js";
 
 /**
@@ -48,7 +49,7 @@ export class Menu {
       this.#item("Keyboard shortcuts", ways.shortcuts),
       state.launchpad && h("hr"),
       state.launchpad && h("a", {
-        role: "menuitem", class: "item", href: state.launchpad, target: "windowseat-launchpad", rel: "noopener",
+        role: "menuitem", class: "item", href: state.launchpad, target: "_blank", rel: "noopener",
         tabindex: -1, onclick: () => this.#close(),
       }, "Open the Launchpad"),
     ];
@@ -75,7 +76,7 @@ export class Menu {
     const rows = [
       ["State", stateText(state)],
       size && ["Size", `${size.w} × ${size.h}${other ? ", another viewer’s; yours when you act" : ""}`],
-      tab?.session && ["Session", tab.session],
+      tab?.session && ["Session", sessionLabel(tab.session)],
       people && ["Here", people],
     ];
     const list = h("dl", { class: "facts" });

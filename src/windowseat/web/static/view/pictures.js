@@ -6,6 +6,7 @@ export class Pictures {
   /** @type {Picture | null} */
   #waiting = null;
   #decoding = false;
+  #connection = 0;
 
   /**
    * @param {HTMLCanvasElement} canvas
@@ -17,7 +18,6 @@ export class Pictures {
     this.context = canvas.getContext("bitmaprenderer");
     this.acknowledge = acknowledge;
     this.drawn = drawn;
-    this.count = 0;
   }
 
   /** @param {Picture} picture */
@@ -28,22 +28,24 @@ export class Pictures {
     if (!this.#decoding) void this.#drain();
   }
 
-  /** Forgets what waits; pictures of a former connection must not be acknowledged on the next one. */
+  /** The connection is gone: what came on it is drawn, but not acknowledged on the next one. */
   forget() {
     this.#waiting = null;
+    this.#connection += 1;
   }
 
   async #drain() {
     this.#decoding = true;
     while (this.#waiting) {
       const picture = this.#waiting;
+      const connection = this.#connection;
       this.#waiting = null;
       try {
         this.#draw(picture, await createImageBitmap(picture.image));
       } catch {
         // A torn picture: the one before it stays until the next arrives.
       }
-      this.acknowledge(picture.n);
+      if (connection === this.#connection) this.acknowledge(picture.n);
     }
     this.#decoding = false;
   }
@@ -56,7 +58,6 @@ export class Pictures {
     if (this.canvas.width !== bitmap.width) this.canvas.width = bitmap.width;
     if (this.canvas.height !== bitmap.height) this.canvas.height = bitmap.height;
     this.context?.transferFromImageBitmap(bitmap);
-    this.count += 1;
     this.drawn(picture.w, picture.h);
   }
 }

@@ -3,6 +3,7 @@
 /** @import {State, Pointer} from "./state.js" */
 /** @import {Size} from "./wire.js" */
 import { h, icon, need } from "./dom.js";
+import { sessionLabel } from "./names.js";
 
 const FACES = 4;
 
@@ -17,7 +18,7 @@ const FACES = 4;
  */
 export function faces(state) {
   const agents = Object.keys(state.agentsSeen).map((session) => ({
-    key: `agent ${session}`, name: session, label: `${session}, an agent`, color: "", agent: true, you: false,
+    key: `agent ${session}`, name: sessionLabel(session), label: `${sessionLabel(session)}, an agent`, color: "", agent: true, you: false,
   }));
   const people = [...state.people].sort((a, b) => Number(a.you) - Number(b.you)).map((person) => ({
     key: person.viewer, name: person.name, label: person.you ? `${person.name} (you)` : person.name,
@@ -31,6 +32,10 @@ export class Presence {
   #layer = need("pointers", HTMLElement);
   /** @type {Map<string, {element: HTMLElement, presses: number}>} */
   #shown = new Map();
+  /** Faces by key and content: those that stay are not made again, so that only who comes moves.
+   * @type {Map<string, HTMLElement>}
+   */
+  #faces = new Map();
 
   /**
    * @param {State} state
@@ -47,12 +52,22 @@ export class Presence {
   #renderFaces(state) {
     const all = faces(state);
     const room = all.length > FACES ? FACES - 1 : FACES;
-    const items = all.slice(0, room).map(faceItem);
+    const known = this.#faces;
+    this.#faces = new Map(all.slice(0, room).map((face) => {
+      const key = JSON.stringify(face);
+      return [key, known.get(key) ?? faceItem(face)];
+    }));
     if (all.length > room) {
       const names = all.slice(room).map((face) => face.label).join(", ");
-      items.push(h("li", { class: "face rest", title: names, "aria-label": names }, `+${all.length - room}`));
+      const key = `rest ${names}`;
+      const made = h("li", { class: "face rest", title: names, "aria-label": names }, `+${all.length - room}`);
+      this.#faces.set(key, known.get(key) ?? made);
     }
-    this.#list.replaceChildren(...items);
+    for (const [key, element] of known) if (!this.#faces.has(key)) element.remove();
+    [...this.#faces.values()].forEach((element, at) => {
+      const there = this.#list.children[at] ?? null;
+      if (element !== there) this.#list.insertBefore(element, there);
+    });
   }
 
   /**
@@ -69,7 +84,7 @@ export class Presence {
     }
     for (const [session, pointer] of Object.entries(state.agents)) {
       seen.add(`agent ${session}`);
-      this.#place(`agent ${session}`, `agent · ${session}`, "agent", pointer, size);
+      this.#place(`agent ${session}`, `agent · ${sessionLabel(session)}`, "agent", pointer, size);
     }
     for (const [key, { element }] of this.#shown) {
       if (seen.has(key)) continue;

@@ -88,14 +88,17 @@ export class Screens {
     const screen = screenOf(state, location.host);
     const key = JSON.stringify(screen);
     if (key === this.#shown) return;
-    const hadFocus = this.#place.contains(document.activeElement);
+    const focused = document.activeElement;
+    const hadFocus = this.#place.contains(focused);
+    // A person who types an address goes on typing it.
+    const free = hadFocus || focused === document.body || focused?.id === "keys";
     const wasShown = !this.#place.hidden;
     this.#shown = key;
     this.#place.hidden = !screen;
     this.#place.className = screen ? `screen ${screen.kind}` : "";
     this.#place.replaceChildren(...(screen ? [this.#body(screen)] : []));
-    if (screen && (hadFocus || !wasShown)) this.#place.querySelector("button")?.focus({ preventScroll: true });
-    if (Boolean(screen) !== wasShown || hadFocus) this.covered(Boolean(screen));
+    if (screen && free) this.#place.querySelector("button")?.focus({ preventScroll: true });
+    if (free && (Boolean(screen) !== wasShown || hadFocus)) this.covered(Boolean(screen));
   }
 
   /** @param {Screen} screen */

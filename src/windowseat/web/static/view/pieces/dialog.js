@@ -26,7 +26,7 @@ export function openDialog(dialog, ways) {
   const answer = (/** @type {boolean} */ accept) => {
     ways.answer({ t: "dialog", id: dialog.id, accept, ...(accept && input ? { text: input.value } : {}) });
   };
-  const title = words.title(hostOf(dialog.origin));
+  const title = words.title(hostOf(dialog.origin) || "This page");
   const leaving = dialog.kind === "beforeunload";
   const message = leaving ? dialog.message || "Changes that you made may not be saved." : dialog.message;
   const form = h(
