@@ -39,3 +39,9 @@ def test_every_locked_package_has_a_hash():
         assert len(entries) == text.count("=="), lock.name
         assert entries, lock.name
         assert all(hashes for _name, _more, hashes in entries), lock.name
+
+
+def test_every_folder_with_code_is_a_package_that_says_what_it_is():
+    for folder in {path.parent for path in (ROOT / "src/windowseat").rglob("*.py")}:
+        first = (folder / "__init__.py").read_text(encoding="utf-8")
+        assert first.startswith('"""'), folder
