@@ -13,8 +13,8 @@ from windowseat.page.targets import ask, on_page, place_of
 
 TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 QUALITY: Final = 80
-NUDGE_AFTER: Final = 0.3
-NUDGES: Final = 5
+NUDGE_AFTER: Final = 0.5
+NUDGES: Final = 4
 MAX_SIDE: Final = 16_384  # a longer picture is more than Chromium's textures hold
 SIZES: Final = """function() {
   const root = document.documentElement, body = document.body;
@@ -80,16 +80,17 @@ async def _capture(page: Page, params: dict[str, Any], end: float) -> dict[str, 
     """Send the command and nudge a page that paints nothing until it answers.
 
     A tab behind another one of its window answers every second capture only when a further one
-    comes (seen in Chromium 156): a picture of one pixel is the cheapest.
+    comes (seen in Chromium 156). The further one must be the same: captures under way at once share
+    their clip.
     """
-    sent = page.session.send("Page.captureScreenshot", params)
-    pixel = {"x": 0, "y": 0, "width": 1, "height": 1, "scale": 1}
+    sent = [page.session.send("Page.captureScreenshot", params)]
     for _ in range(NUDGES):
-        await asyncio.wait({sent}, timeout=min(NUDGE_AFTER, _left(end)))
-        if sent.done() or page.session.closed or page.dialog is not None or page.crashed:
+        await asyncio.wait(sent, timeout=min(NUDGE_AFTER, _left(end)), return_when=asyncio.FIRST_COMPLETED)
+        if any(one.done() for one in sent) or page.dialog is not None or page.crashed:
             break
-        page.session.send("Page.captureScreenshot", {"format": "jpeg", "quality": 1, "clip": pixel})
-    return await page.settle(sent, _left(end), "the picture")
+        sent.append(page.session.send("Page.captureScreenshot", params))
+    answered = [one for one in sent if one.done()]
+    return await page.settle((answered or sent)[0], _left(end), "the picture")
 
 
 async def _element_box(page: Page, target: str, end: float) -> dict[str, float]:
