@@ -49,7 +49,11 @@ class Sizing:
         self.want(size)
 
     def seen(self, size: Size) -> None:
-        """A picture of the page has this size."""
+        """A picture of the page has this size; one taken before a change under way says nothing."""
+        if not self._under_way:
+            self._has(size)
+
+    def _has(self, size: Size) -> None:
         if size != self.size:
             self.size = size
             self._changed(size)
@@ -59,7 +63,7 @@ class Sizing:
         try:
             while self._wanted is not None and self._wanted != done:
                 done = self._wanted
-                self.seen(await self._resize(done))
+                self._has(await self._resize(done))
         except BrowserError:
             self._wanted = None  # the page went or is stuck: the next wish is asked for anew
         finally:
