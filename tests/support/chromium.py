@@ -184,15 +184,17 @@ def serve_folder(folder: Path) -> Iterator[str]:
 seen_headers: dict[str, dict[str, str]] = {}
 
 
+_KINDS = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
+
+
 def _kind(path: str) -> str:
-    kinds = {
-        ".svg": "image/svg+xml",
-        ".js": "text/javascript",
-        ".css": "text/css",
-        ".json": "application/json",
-        ".png": "image/png",
-    }
-    return kinds.get(os.path.splitext(path)[1], "text/html; charset=utf-8")
+    return _KINDS.get(os.path.splitext(path)[1], "text/html; charset=utf-8")
 
 
 @contextlib.contextmanager

@@ -152,7 +152,7 @@ def _candidates(environ: Mapping[str, str], system: str) -> Iterator[tuple[str, 
     # A distribution that we do not know: its launcher works too, as it ends in `exec`.
     for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
         launcher = shutil.which(name, path=environ.get("PATH", os.defpath)) if system == "/" else None
-        if launcher and "/snap/" not in os.path.realpath(launcher) and not _is_snap_stub(launcher):
+        if launcher and not _is_snap(launcher):
             yield "chromium" if "chromium" in name else "chrome", _real_binary(launcher)
 
 
@@ -164,7 +164,9 @@ def _runs(path: str) -> bool:
     return Path(path).is_file() and os.access(path, os.X_OK)
 
 
-def _is_snap_stub(path: str) -> bool:
+def _is_snap(path: str) -> bool:
+    if "/snap/" in os.path.realpath(path):
+        return True
     # Ubuntu's chromium-browser package is a script that only starts the snap.
     try:
         with Path(path).open("rb") as file:

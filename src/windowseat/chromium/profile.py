@@ -65,18 +65,25 @@ def make_free(profile: str) -> None:
 
 
 def _is_browser(pid: int, profile: str) -> bool:
-    """Whether the process lives and is a browser of this profile, not one that got its number later."""
+    """Whether the process lives and has this profile, not one that got the number later."""
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = file.read().split(b"\0")
         with open(f"/proc/{pid}/stat", "rb") as file:
-            state = file.read().rpartition(b") ")[2][:1]
-    except FileNotFoundError:
+            if file.read().rpartition(b") ")[2][:1] in (b"Z", b"X"):
+                return False
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            # Chromium joins its arguments by spaces when it sets its title.
+            if profile in file.read().decode(errors="replace"):
+                return True
+        inside = os.path.realpath(profile) + "/"
+        return any(_leads_to(f"/proc/{pid}/fd/{fd}", inside) for fd in os.listdir(f"/proc/{pid}/fd"))
+    except (FileNotFoundError, ProcessLookupError):
         return False
     except OSError:
-        return True  # of another user: it lives, and its arguments are not ours to read
-    if state in (b"Z", b"X"):
+        return True  # of another user: it lives, and what it does is not ours to read
+
+
+def _leads_to(link: str, inside: str) -> bool:
+    try:
+        return os.readlink(link).startswith(inside)
+    except OSError:
         return False
-    # Chromium joins its arguments by spaces when it sets its title.
-    text = b" ".join(words).decode(errors="replace")
-    return profile in text or ("--user-data-dir" not in text and "chrom" in text)
