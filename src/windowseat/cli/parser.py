@@ -108,7 +108,6 @@ def _running(add: Callable[..., _Parser]) -> None:
         json=False,
     )
     demo.add_argument("--no-open", action="store_true", help="only print the link, open no browser")
-    demo.add_argument("--port", type=_port, metavar="P", help="as for `up`, where it must start Windowseat")
 
 
 def _tabs(add: Callable[..., _Parser]) -> None:
