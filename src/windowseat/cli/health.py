@@ -78,7 +78,7 @@ def _code_mode(options: HubOptions) -> Check:
         return Check(
             "code mode",
             "warn",
-            "Code mode is on, and kernels are not confined in this version: agents' code runs with your rights.",
+            "Code mode is on and not confined in this version: agents' code runs with your rights.",
             "Leave it on only for agents that you trust with a shell of yours.",
         )
     return Check("code mode", "ok", "Code mode is off.", "windowseat up --code-mode allows it")
