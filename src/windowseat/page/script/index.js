@@ -3,7 +3,7 @@
 
 import { editableOf, hasText, prepare, setValue } from "./edit.js";
 import { Problem, findAll, findOne } from "./find.js";
-import { describe, flat, isSecret, roleOf, valueOf } from "./meaning.js";
+import { describe, flat, forgetStyles, isSecret, roleOf, valueOf } from "./meaning.js";
 import { Outline } from "./outline.js";
 import { boxOf, facts, hitAt, innerOrigin, lastElement, nextFrame, whenReady } from "./ready.js";
 import { isVisible, rootsIn } from "./style.js";
@@ -31,6 +31,7 @@ const script = {
   snapshot(options) {
     try {
       const root = options.within ? findOne(options.within) : document.body ?? document.documentElement;
+      forgetStyles();
       const outline = new Outline(options);
       const tree = root ? outline.of(root) : [];
       frames = outline.frames;

@@ -110,7 +110,7 @@ function implicitRole(element) {
     case "th":
       return element.getAttribute("scope") === "row" ? "rowheader" : "columnheader";
     case "td":
-      return element.closest('[role="grid"],[role="treegrid"]') ? "gridcell" : "cell";
+      return cellRole(element);
     case "svg":
       return element.querySelector("title") || element.hasAttribute("aria-label") ? "img" : "";
     case "body":
@@ -123,6 +123,20 @@ function implicitRole(element) {
     return role;
   }
   return element.hasAttribute("contenteditable") && isEditableHost(element) ? "textbox" : "";
+}
+
+/** Of a row the cells have the same role. @type {WeakMap<Element, string>} */
+const cellRoles = new WeakMap();
+
+/** @param {Element} element @returns {string} */
+function cellRole(element) {
+  const row = element.parentElement ?? element;
+  let role = cellRoles.get(row);
+  if (!role) {
+    role = row.closest('[role="grid"],[role="treegrid"]') ? "gridcell" : "cell";
+    cellRoles.set(row, role);
+  }
+  return role;
 }
 
 /** An empty copy without the unknown `role`, for the library, which would answer that role.
@@ -205,10 +219,28 @@ function mayBeNamed(element) {
   return element.hasAttribute("aria-label") || element.hasAttribute("aria-labelledby") || element.hasAttribute("title");
 }
 
-/** @param {Element} element @param {string} which */
+/** Kinds of elements (tag and class) that have had no generated text. @type {Set<string>} */
+const withoutPseudo = new Set();
+
+/** Asking for it is dear, so elements that look alike are asked once. @param {Element} element @param {string} which */
 function pseudo(element, which) {
+  const kind = `${element.localName} ${element.className} ${which}`;
+  if (withoutPseudo.has(kind)) {
+    return "";
+  }
   const content = styleOf(element, which).content;
-  return content.length > 2 && content[0] === '"' ? content.slice(1, -1) : "";
+  if (content.length > 2 && content[0] === '"') {
+    return content.slice(1, -1);
+  }
+  if (withoutPseudo.size < 1000) {
+    withoutPseudo.add(kind);
+  }
+  return "";
+}
+
+/** A new snapshot looks afresh: styles may have changed. */
+export function forgetStyles() {
+  withoutPseudo.clear();
 }
 
 /** @param {Element} element */
@@ -252,13 +284,17 @@ function closestAria(element, attribute) {
   return element.closest(`[${attribute}]`)?.getAttribute(attribute) ?? null;
 }
 
-/** The states in words: "disabled", "checked", "level=2", "value=…" (capped). @param {Element} element @param {string} role */
-export function statesOf(element, role) {
+/** The states in words: "disabled", "checked", "level=2", "value=…" (capped).
+ * @param {Element} element @param {string} role @param {boolean} acts whether it can be acted on */
+export function statesOf(element, role, acts) {
+  if (!acts && !element.hasAttributes() && !STATEFUL.has(element.localName)) {
+    return []; // most nodes by far
+  }
   /** @type {string[]} */
   const states = [];
   const input = /** @type {HTMLInputElement} */ (element);
   const tag = element.localName;
-  if (isDisabled(element)) states.push("disabled");
+  if (acts && isDisabled(element)) states.push("disabled");
   if (tag === "input" && (input.type === "checkbox" || input.type === "radio")) {
     states.push(input.indeterminate ? "mixed" : input.checked ? "checked" : "unchecked");
   } else if (element.hasAttribute("aria-checked")) {
@@ -285,6 +321,7 @@ export function statesOf(element, role) {
   return states;
 }
 
+const STATEFUL = new Set(["h1", "h2", "h3", "h4", "h5", "h6", "progress", "meter"]);
 const TYPED = new Set(["password", "date", "time", "month", "week", "datetime-local", "file", "color", "email", "tel", "url"]);
 
 /** @param {Element} element */

@@ -3,7 +3,7 @@
 
 import { ACTIONABLE, ACTIONABLE_CSS, NAMED_BY_CONTENT, cut, flat, isEditableHost, nameOf, roleOf, statesOf } from "./meaning.js";
 import { knownRef, setRef } from "./refs.js";
-import { childrenOf, documentIn, isBlock, isFrame, isRendered, styleOf } from "./style.js";
+import { childrenOf, documentIn, isBlock, isFrame, styleOf } from "./style.js";
 
 const SKIPPED = new Set(["script", "style", "noscript", "template", "head", "link", "meta", "title", "datalist", "source", "track", "param", "object", "embed"]);
 const ELEMENT_LIMIT = 60000;
@@ -56,7 +56,8 @@ export class Outline {
       return;
     }
     const style = styleOf(element);
-    if (!isRendered(element, style)) {
+    // Whoever holds it was displayed, or we would not be here.
+    if (style.display === "none") {
       return;
     }
     const shown = style.visibility === "visible";
@@ -71,12 +72,14 @@ export class Outline {
       const muted = tag === "label" && isShownElsewhere(/** @type {HTMLLabelElement} */ (element)) ? 1 : 0;
       into.open &&= !block;
       this.muted += muted;
-      this.children(element, into, style.cursor, shown, depth);
+      if (style.contentVisibility !== "hidden") {
+        this.children(element, into, style.cursor, shown, depth);
+      }
       this.muted -= muted;
       into.open &&= !block;
       return;
     }
-    this.node(element, role || "clickable", acts, into, style.cursor, depth);
+    this.node(element, role || "clickable", acts, into, style, depth);
   }
 
   /** @param {Element} element @param {string} role @param {boolean} pointer */
@@ -97,8 +100,8 @@ export class Outline {
     return pointer || element.hasAttribute("onclick");
   }
 
-  /** @param {Element} element @param {string} role @param {boolean} acts @param {Gathering} into @param {string} cursor @param {number} depth */
-  node(element, role, acts, into, cursor, depth) {
+  /** @param {Element} element @param {string} role @param {boolean} acts @param {Gathering} into @param {CSSStyleDeclaration} style @param {number} depth */
+  node(element, role, acts, into, style, depth) {
     let whole = nameOf(element, role);
     let inside = this.goesInside(element, role, whole);
     if (role === "clickable" && !inside) {
@@ -110,10 +113,13 @@ export class Outline {
       return;
     }
     const ref = acts ? this.ref(element) : 0;
-    const states = statesOf(element, role);
-    this.budget -= name.length + 4 + (states.length ? states.join().length : 0);
+    const states = statesOf(element, role, acts);
+    this.budget -= costOf(role, name, ref, states);
     /** @type {OutlineNode[] | number} */
     let children = [];
+    if (style.contentVisibility === "hidden") {
+      inside = false;
+    }
     if (isFrame(element)) {
       children = this.frame(element, depth);
     } else if (element.localName === "select") {
@@ -121,7 +127,7 @@ export class Outline {
     } else if (inside) {
       /** @type {Gathering} */
       const within = { items: [], open: false };
-      this.children(element, within, cursor, true, depth);
+      this.children(element, within, style.cursor, true, depth);
       children = tidy(within.items);
     }
     into.open = false;
@@ -222,6 +228,15 @@ export class Outline {
     }
     return tidy(within.items);
   }
+}
+
+/** About the characters of its line; without the indent, so that the hub's own limit comes first.
+ * @param {string} role @param {string} name @param {number} ref @param {string[]} states */
+function costOf(role, name, ref, states) {
+  if (role === "cell" && !name) {
+    return 3;
+  }
+  return role.length + 3 + (name ? name.length + 3 : 0) + (ref ? 5 : 0) + (states.length ? states.join().length + 3 : 0);
 }
 
 /** Whether the label's words stand as the name of its control. @param {HTMLLabelElement} label */

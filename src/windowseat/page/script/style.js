@@ -6,15 +6,6 @@ export function styleOf(element, pseudo) {
   return /** @type {Window} */ (element.ownerDocument.defaultView).getComputedStyle(element, pseudo);
 }
 
-/**
- * Whether the element or something in it takes part in the page's display at all.
- * `display: contents` has no box of its own, but its children have.
- * @param {Element} element @param {CSSStyleDeclaration} style
- */
-export function isRendered(element, style) {
-  return element.checkVisibility() || style.display === "contents";
-}
-
 /** Whether a person could see the element: it has a box with a size, and is not made invisible.
  * @param {Element} element */
 export function isVisible(element) {
