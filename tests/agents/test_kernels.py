@@ -16,6 +16,7 @@ import pytest
 
 from support.agents import Recording, png, until
 from windowseat.agents import kernels as kernels_module
+from windowseat.agents.kernel_process import KernelProcess
 from windowseat.agents.kernels import Kernels
 from windowseat.errors import BrowserError
 
@@ -179,20 +180,34 @@ async def test_long_output_is_cut_in_the_middle_and_whole_in_a_file(kernels, tmp
 
 
 async def test_an_endless_loop_is_interrupted_and_its_variables_stay(kernels):
-    await run(kernels, "kept = 7")
+    await run(kernels, "import asyncio\nkept = 7")
     for code in (
         "while True: pass",
         "import time\nprint('begun')\ntime.sleep(60)",
-        "import asyncio\nawait asyncio.sleep(60)",
+        "await asyncio.sleep(60)",
     ):
         began = time.monotonic()
         answer = await run(kernels, code, 0.5)
-        assert 0.5 <= time.monotonic() - began < 2.0
+        assert 0.5 <= time.monotonic() - began < 2.5
         assert answer.error["code"] == "timeout" and "kept" in answer.error["message"]
         assert not answer.ok and not answer.state_lost
     again = await run(kernels, "kept")
     assert again.value == 7
     assert (await run(kernels, "await asyncio.sleep(0, 'fine')")).value == "fine"
+
+
+async def test_an_interrupted_import_can_be_repeated(kernels, tmp_path):
+    await run(kernels, "1")
+    package = tmp_path / "s" / "slow"
+    package.mkdir()
+    (package / "part.py").write_text("__all__ = ['x']\nx = 1\n")
+    (package / "__init__.py").write_text(
+        "from .part import *\nimport os, time\n"
+        "if not os.path.exists('quick'): time.sleep(60)\nfound = part.x\n"
+    )
+    assert (await run(kernels, "import slow", 0.5)).error["code"] == "timeout"
+    (tmp_path / "s" / "quick").touch()
+    assert (await run(kernels, "import slow\nslow.found")).value == 1
 
 
 async def test_what_swallows_the_interrupt_is_killed_and_says_that_state_is_lost(kernels):
@@ -256,9 +271,8 @@ async def test_sessions_share_nothing(kernels):
     )
     assert answer.text == "(False, False)\n"
     slow = asyncio.create_task(run(kernels, "import time; time.sleep(3)", 1.0, session="one"))
-    began = time.monotonic()
     assert (await run(kernels, "2 + 2", session="two")).value == 4
-    assert time.monotonic() - began < 0.8, "a session does not wait for another's cell"
+    assert not slow.done(), "a session does not wait for another's cell"
     assert (await slow).error["code"] == "timeout"
 
 
@@ -273,6 +287,26 @@ async def test_a_thread_left_running_writes_into_no_later_cell(kernels):
     assert (await run(kernels, code)).text == "in time\n"
     answer = await run(kernels, "go.set(); done.wait(10); print('mine')")
     assert answer.text.splitlines()[0] == "mine" and "earlier" not in answer.text
+
+
+async def test_a_task_left_running_ends_with_its_cell(kernels):
+    code = (
+        "import asyncio\nasync def late():\n    try:\n        await asyncio.sleep(0.05); print('late')\n"
+        "    finally:\n        print('ended')\ntask = asyncio.create_task(late())\nawait asyncio.sleep(0)"
+    )
+    assert (await run(kernels, code)).text == "ended\n"
+    assert (await run(kernels, "await asyncio.sleep(0.1)\ntask.cancelled()")).text == "True\n"
+
+
+async def test_cells_under_way_are_told_when_windowseat_ends(broker, tmp_path):
+    made = Kernels(broker, tmp_path, True)
+    await made.start()
+    cell = asyncio.create_task(made.execute("s", "while True: pass", 60))
+    await until(lambda: "s" in made._stops)
+    await made.aclose()
+    with pytest.raises(BrowserError) as caught:
+        await cell
+    assert caught.value.code == "host-unavailable"
 
 
 async def test_threads_cannot_call_the_browser(kernels, broker):
@@ -363,6 +397,7 @@ async def test_kernels_end_with_their_owner(broker, tmp_path):
 HUB_TO_KILL = """
 import asyncio, sys
 from pathlib import Path
+from windowseat.agents.kernel_process import KernelProcess
 from windowseat.agents.kernels import Kernels
 
 async def main():
@@ -431,12 +466,19 @@ async def test_there_are_only_so_many_kernels_and_the_longest_unused_ends(kernel
     assert not kernels.alive("two") and kernels.alive("one") and kernels.alive("three")
 
 
-async def test_the_spare_makes_the_first_cell_of_a_session_fast(kernels):
-    await until(lambda: kernels._spare is not None and kernels._spare.done())
+async def test_the_spare_makes_the_first_cell_of_a_session_fast(kernels, tmp_path):
+    def ready():
+        return kernels._spare is not None and kernels._spare.done()
+
+    await until(ready)
+    began = time.monotonic()
+    other = await KernelProcess.start(tmp_path)
+    cold = time.monotonic() - began
+    await other.close()
     began = time.monotonic()
     assert (await run(kernels, "1")).ok
-    assert time.monotonic() - began < 0.15
-    await until(lambda: kernels._spare is not None and kernels._spare.done())
+    assert time.monotonic() - began < cold / 2
+    await until(ready)
 
 
 NONSENSE = """

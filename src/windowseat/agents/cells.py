@@ -22,6 +22,7 @@ from typing import Any, Final
 from windowseat.errors import BrowserError
 
 SETTLE: Final = "__windowseat_settle__"
+VALUE: Final = "__windowseat_value__"
 VALUE_LIMIT: Final = 100_000
 PRETTY_LIMIT: Final = 20_000
 WIDTH: Final = 100
@@ -62,11 +63,11 @@ def run_cell(code: str, number: int, namespace: dict[str, Any]) -> Any:
 
     Raises whatever the code raises, `SyntaxError` for code that cannot be compiled.
     """
-    body, last = _compiled(code, number)
+    compiled = _compiled(code, number)
     namespace[SETTLE] = settle
-    if body is not None:
-        _run(body, namespace)
-    return _run(last, namespace) if last is not None else None
+    namespace.pop(VALUE, None)
+    _run(compiled, namespace)
+    return namespace.pop(VALUE, None)
 
 
 def shown(value: Any) -> str:
@@ -95,67 +96,78 @@ def failure_of(error: BaseException) -> Failure:
     """Tell a cell's exception: the trace holds the cell's own lines, none of Windowseat's."""
     trace = _trace(error)
     if isinstance(error, BrowserError):
-        return Failure(error.code, error.message, error.retryable, trace, error.outcome)
+        return Failure(error.code, _clean(error.message), error.retryable, trace, error.outcome)
     if isinstance(error, SystemExit):
         return Failure("execution-failed", "exit() ended the cell; the kernel goes on.", False, trace)
     if isinstance(error, MemoryError):
         return Failure(
             "execution-failed", "The cell needed more memory than it may use (1 GiB).", False, trace
         )
-    said = str(error)[:500].encode("utf-8", "backslashreplace").decode()
+    said = _clean(str(error))
     name = type(error).__name__
     return Failure("execution-failed", f"{name}: {said}" if said else name, False, trace)
 
 
-def _compiled(code: str, number: int) -> tuple[CodeType | None, CodeType | None]:
-    """Compile a cell into what runs and what gives its value."""
+def forget_half_imports() -> None:
+    """Drop modules without their package: an interrupted import leaves them, and the next one would break."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] not in sys.modules:
+            del sys.modules[name]
+
+
+def _clean(text: str) -> str:
+    """A message that can be sent: not endless, no lone surrogates."""
+    return text[:2000].encode("utf-8", "backslashreplace").decode()
+
+
+def _compiled(code: str, number: int) -> CodeType:
+    """Compile a cell, its last expression kept under `VALUE`."""
     filename = f"<cell {number}>"
     linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
     linecache.cache.pop(f"<cell {number - CELLS_KEPT}>", None)
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(code, filename, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-    tree = ast.fix_missing_locations(_Settled().visit(tree))
-    last = None
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        expression = ast.Expression(tree.body.pop().value)
-        last = compile(expression, filename, "eval", flags, dont_inherit=True)
-    body = compile(tree, filename, "exec", flags, dont_inherit=True) if tree.body else None
-    return body, last
+    tree = _Settled().visit(tree)
+    if tree.body and isinstance(last := tree.body[-1], ast.Expr):
+        tree.body[-1] = ast.copy_location(ast.Assign([ast.Name(VALUE, ast.Store())], last.value), last)
+    compiled: CodeType = compile(ast.fix_missing_locations(tree), filename, "exec", flags, dont_inherit=True)
+    return compiled
 
 
-def _run(code: CodeType, namespace: dict[str, Any]) -> Any:
-    found = eval(code, namespace)  # noqa: S307 - running code is what a kernel is for
-    if not code.co_flags & inspect.CO_COROUTINE:
-        return found
-    return _driven(found, "asyncio" in sys.modules or "asyncio" in code.co_names)
+def _run(code: CodeType, namespace: dict[str, Any]) -> None:
+    work = eval(code, namespace)  # noqa: S307 - running code is what a kernel is for
+    if code.co_flags & inspect.CO_COROUTINE:
+        _drive(work, "asyncio" in sys.modules or "asyncio" in code.co_names)
 
 
-def _driven(work: Coroutine[Any, Any, Any], needs_loop: bool) -> Any:
+def _drive(work: Coroutine[Any, Any, Any], needs_loop: bool) -> None:
     """Run a cell that awaits. A loop is made only where something of asyncio is about: it costs 50 ms."""
     if needs_loop:
-        return _on_loop(work)
+        _on_loop(work)
+        return
     try:
         work.send(None)
-    except StopIteration as done:
-        return done.value
+    except StopIteration:
+        return
     work.close()
     raise RuntimeError("this awaits something that needs an event loop; import asyncio first")
 
 
-def _on_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a cell on the kernel's own loop, and leave the loop clean when an interrupt breaks in."""
+def _on_loop(work: Coroutine[Any, Any, Any]) -> None:
+    """Run a cell on the kernel's own loop; whatever it left running there ends with it."""
     import asyncio
 
     loop = _loop()
     asyncio.set_event_loop(loop)
-    task = loop.create_task(work)
     try:
-        return loop.run_until_complete(task)
-    except KeyboardInterrupt:
-        # The interrupt came out of the loop itself; the task still waits and must not go on in the next cell.
-        task.cancel()
-        loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
-        raise
+        # An interrupt comes out of the loop itself and leaves the cell's own task waiting.
+        loop.run_until_complete(loop.create_task(work))
+    finally:
+        # What went on would print into a later cell.
+        if left := asyncio.all_tasks(loop):
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
 
 def _loop() -> Any:

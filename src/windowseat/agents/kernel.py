@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from windowseat.agents import pictures
-from windowseat.agents.cells import as_json, failure_of, run_cell, shown
+from windowseat.agents.cells import as_json, failure_of, forget_half_imports, run_cell, shown
 from windowseat.agents.facade import Screenshot, Snapshot, make_facade
 from windowseat.agents.frames import HEAD, FrameTooLongError, length_of, pack, unpack
 from windowseat.agents.output import CellOutput
@@ -257,6 +257,8 @@ class Kernel:
         told = failure_of(error)
         answer["ok"] = False
         answer["interrupted"] = isinstance(error, KeyboardInterrupt)
+        if answer["interrupted"]:
+            forget_half_imports()
         answer["error"] = {"code": told.code, "message": told.message, "retryable": told.retryable}
         if told.outcome:
             answer["error"]["outcome"] = told.outcome

@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
+from weakref import WeakValueDictionary
 
 from windowseat.agents import pictures
 from windowseat.agents.kernel_process import MERCY, CellEnd, KernelProcess
@@ -92,7 +93,7 @@ class Kernels:
         self._folder = folder
         self._allowed = allowed
         self._kernels: dict[str, KernelProcess] = {}
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._waiting: dict[str, int] = {}
         self._stops: dict[str, asyncio.Event] = {}
         self._spare: asyncio.Task[KernelProcess] | None = None
@@ -132,6 +133,9 @@ class Kernels:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             stop.set()  # the cell goes down the ladder by itself, and keeps its turn until it has ended
+            caller = asyncio.current_task()
+            if work.cancelled() and not (caller and caller.cancelling()):
+                raise BrowserError("host-unavailable", "Windowseat ended while the code ran.") from None
             raise
 
     async def reset(self, session: str) -> None:
