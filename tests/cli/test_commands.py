@@ -138,3 +138,12 @@ def test_up_on_a_full_disk_is_refused(tmp_path):
         subprocess.run(["umount", str(tmp_path)], check=True)
     assert done.code == 9
     assert "full" in done.err
+
+
+def test_letters_that_the_locale_does_not_know_break_nothing(tmp_path):
+    folder = tmp_path / "domov-š"
+    for words in (("doctor",), ("doctor", "--json"), ("exec", "/nonexistent-é.py")):
+        done = windowseat(folder, *words, PYTHONIOENCODING="ascii")
+        assert "Traceback" not in done.err
+        assert done.out or done.err
+    assert "domov-" in windowseat(folder, "doctor", PYTHONIOENCODING="ascii").out

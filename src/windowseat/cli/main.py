@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    _print_anything()
     parser = make_parser()
     args = parser.parse_args(argv)
     if args.command is None:
@@ -42,6 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read the output has enough (`| head`); the interpreter must not complain at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _print_anything() -> None:
+    # A page chooses its title, and a locale may know few letters: neither may break a command.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _handler(name: str) -> Callable[[Call], int]:

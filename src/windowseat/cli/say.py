@@ -29,7 +29,7 @@ def show(text: str = "") -> None:
 
 def show_json(document: Any) -> None:
     """The one JSON document of a command with `--json` (contract C11)."""
-    print(json.dumps(document, ensure_ascii=False), flush=True)
+    print(json.dumps(document), flush=True)
 
 
 def on_terminal() -> bool:
