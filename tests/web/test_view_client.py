@@ -176,6 +176,17 @@ async def test_another_viewers_size_is_scaled_and_points_stay_right(seat: Seat) 
     assert len([one for one in seat.hub.of("mouse") if one["k"] == "down"]) == 2
 
 
+async def test_a_viewer_can_give_the_page_its_own_size(seat: Seat) -> None:
+    take = seat.page.get_by_role("button", name="Use my size")
+    await expect(take).to_be_hidden()
+    await seat.hub.send("size", w=390, h=800)
+    await take.click()
+    wheel = await seat.hub.first("wheel")
+    assert (wheel["dx"], wheel["dy"]) == (0, 0)
+    await seat.hub.send("size", w=900, h=600)
+    await expect(take).to_be_hidden()
+
+
 async def test_the_size_is_told_once_it_rests(seat: Seat) -> None:
     await seat.page.set_viewport_size({"width": 700, "height": 500})
     told = await seat.hub.first("size")

@@ -38,6 +38,7 @@ const tabId = tabPath.split("/").at(-1) ?? "";
 const area = need("area", HTMLElement);
 const canvas = need("picture", HTMLCanvasElement);
 const field = need("keys", HTMLTextAreaElement);
+const takeSize = need("take-size", HTMLButtonElement);
 const keyboardButton = need("keyboard", HTMLButtonElement);
 
 /** @type {State} */
@@ -68,6 +69,11 @@ function tellSize(size) {
   if (send({ t: "size", ...size, dpr: devicePixelRatio })) toldSize = size;
 }
 
+/** While the page has another viewer's size: a way to give it this one's without touching anything in it. */
+function offerSize() {
+  takeSize.hidden = !stage.foreign || state.phase !== "live" || Boolean(state.ended);
+}
+
 function isVisible() {
   return document.visibilityState === "visible";
 }
@@ -78,7 +84,7 @@ function toPage() {
 }
 
 const admission = new Admission(tabId);
-const stage = new Stage(area, need("sheet", HTMLElement), tellSize);
+const stage = new Stage(area, need("sheet", HTMLElement), tellSize, offerSize);
 const pictures = new Pictures(canvas, (n) => socket.send({ t: "ack", n }), (w, h) => {
   stage.show({ w, h });
   dispatch({ t: "local-picture", w, h });
@@ -208,6 +214,7 @@ function render() {
   screens.render(state);
   pieces.render(state);
   area.style.cursor = state.cursor;
+  offerSize();
   document.body.dataset.phase = state.phase;
   document.body.classList.toggle("stale", state.phase !== "live" || state.page !== "live");
   if (state.phase === "reconnecting" && before?.phase === "live") {
@@ -220,6 +227,11 @@ function render() {
 }
 
 function start() {
+  takeSize.addEventListener("click", () => {
+    // A wheel that does not turn: the viewer acts, and the page takes its size.
+    send({ t: "wheel", x: 0, y: 0, dx: 0, dy: 0, m: 0 });
+    toPage();
+  });
   keyboardButton.hidden = !phone;
   if (phone) field.inputMode = "none";
   followViewport();

@@ -4,20 +4,30 @@
 import { placePage, toPage } from "./geometry.js";
 
 const RESIZE_QUIET_MS = 120;
+/** What the hub makes of a side: no page gets smaller or larger. */
+const SIDE_AT_LEAST = 100;
+const SIDE_AT_MOST = 4096;
 
 export class Stage {
   /** @type {Size} */
   page = { w: 0, h: 0 };
   fit = true;
 
+  /** Whether the page has the size of another viewer. */
+  get foreign() {
+    return this.page.w > 0 && (this.page.w !== within(this.size.w) || this.page.h !== within(this.size.h));
+  }
+
   /**
    * @param {HTMLElement} area the whole area under the bar
    * @param {HTMLElement} sheet what holds the picture and the pointers
    * @param {(size: Size) => void} resized told once the area has kept its new size for a moment
+   * @param {() => void} laid told after the page was given another place
    */
-  constructor(area, sheet, resized) {
+  constructor(area, sheet, resized, laid) {
     this.area = area;
     this.sheet = sheet;
+    this.laid = laid;
     this.size = this.#measure();
     /** @type {number | undefined} */
     let quiet;
@@ -77,8 +87,13 @@ export class Stage {
     style.width = `${place.width}px`;
     style.height = `${place.height}px`;
     style.setProperty("--scale", String(place.scale));
-    const other = this.page.w !== this.size.w || this.page.h !== this.size.h;
-    this.area.classList.toggle("other-size", other);
-    this.area.classList.toggle("scrolls", !this.fit && other);
+    this.area.classList.toggle("other-size", this.foreign);
+    this.area.classList.toggle("scrolls", !this.fit && this.foreign);
+    this.laid();
   }
+}
+
+/** @param {number} side */
+function within(side) {
+  return Math.min(Math.max(side, SIDE_AT_LEAST), SIDE_AT_MOST);
 }
