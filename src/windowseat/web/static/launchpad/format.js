@@ -43,3 +43,9 @@ export function hue(text) {
 
 /** A person's letter in their round badge. @param {string} name */
 export const initial = (name) => [...name][0]?.toLocaleUpperCase() ?? "?";
+
+/**
+ * A session's name as it is shown: without the 32 hex digits that keep two long ids apart.
+ * @param {string} name
+ */
+export const sessionLabel = (name) => name.replace(/-+[0-9a-f]{32}$/, "") || name;

@@ -1,7 +1,7 @@
 // <side-bar>: all tabs, those of one session, and who is here.
 
 import { badge, keyed, make, mark, write } from "./dom.js";
-import { counted, initial } from "./format.js";
+import { counted, initial, sessionLabel } from "./format.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {{key: string, name: string, count: number, dot: "alive" | "idle" | null, only: string | null | undefined}} Place */
@@ -76,7 +76,7 @@ class SideBar extends HTMLElement {
   #place(place) {
     const button = make("button", { type: "button", click: () => this.choose(place.only) });
     if (place.dot) button.append(make("span", { class: "dot" }));
-    button.append(make("span", { class: "label", title: place.name }, place.name), make("span", { class: "count" }));
+    button.append(make("span", { class: "label", title: place.name }, place.dot ? sessionLabel(place.name) : place.name), make("span", { class: "count" }));
     return make("li", {}, button);
   }
 }

@@ -1,7 +1,7 @@
 // <tab-groups>: every tab as a card, grouped by session; arrow keys go from card to card.
 
 import { ICONS, icon, keyed, make, mark, write } from "./dom.js";
-import { bytes, counted } from "./format.js";
+import { bytes, counted, sessionLabel } from "./format.js";
 import { note } from "./say.js";
 import { groups } from "./state.js";
 import { TabCard } from "./tab-card.js";
@@ -86,7 +86,8 @@ class TabGroups extends HTMLElement {
     const list = section.querySelector(".cards");
     const cards = this.cards.get(keyOf(group));
     if (!what || !summary || !(list instanceof HTMLElement) || !cards) return;
-    write(what, group.session ?? "Yours");
+    write(what, group.session === null ? "Yours" : sessionLabel(group.session));
+    mark(what, "title", group.session);
     write(summary, summarised(group));
     const gone = new Set(cards.keys());
     keyed(list, cards, group.tabs, (tab) => tab.id, (tab) => this.#card(tab.id), (card, tab) => {
