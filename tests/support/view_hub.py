@@ -31,6 +31,7 @@ class PagesHub:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.connected = True
         self.tabs: dict[str, Tab] = {}
         self.ended: list[Any] = []
         self._pages: dict[str, Page] = {}

@@ -31,6 +31,8 @@ from windowseat.web.view_app import view_app
 class SleepyHub(ScriptedHub):
     """Tabs without pages: enough for everything before the first picture."""
 
+    connected = False
+
     def live_page(self, id: str) -> None:
         return None
 

@@ -25,6 +25,10 @@ class HubDoor(Protocol):
     def tabs(self) -> Mapping[str, Tab]:
         """The tabs that have not ended."""
 
+    @property
+    def connected(self) -> bool:
+        """Whether the browser is there."""
+
     async def page(self, id: str, /) -> Page:
         """The tab's page, woken and attached."""
 

@@ -74,6 +74,7 @@ class TabView:
             self._resized,
         )
         self._waking = False
+        self._owed_page = False
         self._doing = 0
         self._ticker: asyncio.TimerHandle | None = None
 
@@ -273,6 +274,7 @@ class TabView:
         self._drop_stage()
         if page is None:
             return
+        self._owed_page = False
         self._stage = Stage(page, self._tasks, on_picture=self._picture, on_event=self._page_event)
         self._waking = False
         self._ask_pictures()
@@ -366,6 +368,9 @@ class TabView:
         tab = self.hub.tabs.get(self.tab_id)
         if tab is None:
             return
+        if self.page is None and self.viewers and not self.hub.connected:
+            # A browser that died is not a tab put to sleep: who looks gets the page back (C5).
+            self._owed_page = True
         if tab.closes_at is not None:
             if self._ended is None:
                 self._end({"t": "ended", "reason": "closed", "restorable": True})
@@ -384,7 +389,7 @@ class TabView:
         page = self.page
         state = "live"
         if page is None:
-            state = "waking" if self._waking else self._told_status
+            state = "waking" if self._waking or self._owed_page else self._told_status
         elif page.crashed:
             state = "crashed"
         elif self._stage is not None and self._stage.stuck():
@@ -398,6 +403,8 @@ class TabView:
         if not self.viewers:
             return
         self._ticker = self._loop.call_later(TICK, self._tick)
+        if self._owed_page and self.hub.connected:
+            self.wake()
         self._tell_status()
         if self._stage is not None:
             self._stage.adapt(self.viewers.values())
