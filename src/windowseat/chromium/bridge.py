@@ -13,14 +13,23 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from windowseat.chromium.bridge_tabs import (
+    BridgeEvent,
+    BridgeTab,
+    ClosedEntry,
+    TabReplaced,
+    TabUpdated,
+    tab_from,
+)
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
 from windowseat.errors import BrowserError
+
+__all__ = ["Bridge", "BridgeEvent", "BridgeTab", "ClosedEntry", "TabReplaced", "TabUpdated"]
 
 log = logging.getLogger(__name__)
 
@@ -35,66 +44,6 @@ NEW_WORKER_WITHIN: Final = 1.5
 
 OFFERS: Final = ("memory", "sleep", "reopening", "map", "events")
 WORKERS_ONLY: Final = [{"type": "service_worker"}]
-
-
-@dataclass(frozen=True)
-class BridgeTab:
-    """One tab as Chromium's own tab strip knows it.
-
-    Attributes:
-        tab_id: `chrome.tabs` id; it changes when the tab falls asleep.
-        window_id: id of its window.
-        discarded: whether it sleeps.
-        audible: whether it makes sound.
-        title, url: cut to 256 and 2,048 UTF-16 units.
-        icon: address of its icon, at most 32 KiB, else "".
-        opener: tab id of the tab that opened it.
-        replaces: the tab id whose place it took when it fell asleep.
-    """
-
-    tab_id: int
-    window_id: int
-    discarded: bool
-    audible: bool
-    title: str
-    icon: str
-    url: str
-    opener: int | None = None
-    replaces: int | None = None
-
-
-@dataclass(frozen=True)
-class ClosedEntry:
-    """A tab that Chromium can reopen with its history; `at` is in seconds since 1970."""
-
-    session_id: str
-    url: str
-    title: str
-    at: float
-
-
-@dataclass(frozen=True)
-class TabUpdated:
-    """Something of a tab changed; None where it did not. `status`: "loading", "complete", "unloaded"."""
-
-    tab_id: int
-    title: str | None = None
-    icon: str | None = None
-    url: str | None = None
-    status: str | None = None
-    audible: bool | None = None
-    discarded: bool | None = None
-
-
-@dataclass(frozen=True)
-class TabReplaced:
-    """A tab fell asleep: tab id `removed` is `added` from now on."""
-
-    added: int
-    removed: int
-
-
-BridgeEvent = TabUpdated | TabReplaced
 
 
 class Bridge:
@@ -160,12 +109,12 @@ class Bridge:
     async def tabs(self) -> dict[str, BridgeTab]:
         """All tabs by DevTools target id."""
         found = await self._read("tabs", needs="map")
-        return {target: _tab(shown) for target, shown in found.items()}
+        return {target: tab_from(shown) for target, shown in found.items()}
 
     async def describe(self, target: str) -> BridgeTab | None:
         """The tab of a DevTools target, or None if there is none."""
         found = await self._read("describe", target, needs="map")
-        return None if found is None else _tab(found)
+        return None if found is None else tab_from(found)
 
     async def discard(self, tab_id: int) -> int:
         """Put a tab to sleep; returns its new tab id. Its target changes too, its window stays."""
@@ -363,7 +312,7 @@ class Bridge:
             log.info("the bridge came back but does not answer: %s", failure)
             return
         for shown in found.values():
-            tab = _tab(shown)
+            tab = tab_from(shown)
             self._tell(
                 TabUpdated(
                     tab.tab_id, tab.title, tab.icon, tab.url, shown["status"], tab.audible, tab.discarded
@@ -387,20 +336,6 @@ async def _wait_ready(worker: CdpSession) -> None:
             return
         await asyncio.sleep(POLL_EVERY)
     raise CdpTimeout(f"the bridge's script did not start within {READY_TIMEOUT:g} s")
-
-
-def _tab(shown: dict[str, Any]) -> BridgeTab:
-    return BridgeTab(
-        tab_id=shown["tab"],
-        window_id=shown["window"],
-        discarded=shown["discarded"],
-        audible=shown["audible"],
-        title=shown["title"],
-        icon=shown["icon"],
-        url=shown["url"],
-        opener=shown["opener"],
-        replaces=shown["replaces"],
-    )
 
 
 def _failure(words: str) -> BrowserError:

@@ -1,4 +1,4 @@
-"""The hub's side of the keeper: connect to it or start it, and follow its browser.
+"""The hub's side of the keeper: follow its browser, over the ends of Chromium and of the keeper.
 
 `KeeperClient` gives the browser's pipe to the hub, waits for the next browser after a crash, and,
 when the keeper itself is lost, starts another and gives the running browser back to it.
@@ -8,117 +8,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import select
-import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import windowseat
-from windowseat.chromium.display import OWN
-from windowseat.chromium.find import Found
-from windowseat.chromium.flags import LaunchOptions, launch_environment, launch_flags
+from windowseat.chromium.keeper_options import Browser, KeeperOptions
+from windowseat.chromium.keeper_start import (
+    STOP_WITHIN,
+    check_path,
+    keeper_failed,
+    keeper_status,
+    start_keeper,
+    stop_keeper,
+    try_connect,
+)
 from windowseat.chromium.keeper_wire import Message, Wire, WireClosed
 from windowseat.errors import Refusal
 
+__all__ = ["Browser", "KeeperClient", "KeeperOptions", "keeper_status", "stop_keeper"]
+
 log = logging.getLogger(__name__)
 
-READY_WITHIN: Final = 15.0
 WELCOME_WITHIN: Final = 15.0
 BROWSER_WITHIN: Final = 60.0
-STOP_WITHIN: Final = 20.0
 ADOPT_WITHIN: Final = 10.0
 CONNECT_AGAIN_FOR: Final = 5.0
-SOCKET_PATH_LIMIT: Final = 107
 ADOPT_TRIES: Final = 3
-# Where this very package lies, so that the keeper's code is the hub's.
-_PACKAGES: Final = str(Path(windowseat.__file__).parent.parent)
-
-
-@dataclass(frozen=True)
-class KeeperOptions:
-    """What a keeper that is started must know.
-
-    Attributes:
-        argv: Chromium and all its arguments.
-        environ: Chromium's environment.
-        profile: its profile folder.
-        lock: the lock file that only one keeper can hold.
-        log, browser_log: where the keeper and Chromium write.
-        own_display: size of the Xvfb to start for a headed Chromium, or None.
-    """
-
-    argv: Sequence[str]
-    environ: Mapping[str, str] = field(repr=False)
-    profile: Path
-    lock: Path
-    log: Path
-    browser_log: Path
-    own_display: tuple[int, int] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        found: Found,
-        launch: LaunchOptions,
-        environ: Mapping[str, str],
-        *,
-        lock: Path,
-        log_folder: Path,
-        display: str | None = None,
-    ) -> KeeperOptions:
-        """Put them together: the binary, its flags, and for a headed one what `choose_display` said."""
-        own = display == OWN
-        return cls(
-            argv=(found.path, *(flag.text for flag in launch_flags(launch))),
-            environ=launch_environment(environ, display=None if own else display),
-            profile=launch.profile,
-            lock=lock,
-            log=log_folder / "keeper.log",
-            browser_log=log_folder / "chromium.log",
-            own_display=launch.screen if own else None,
-        )
-
-    def as_json(self, socket_path: Path, *, adopts: bool) -> bytes:
-        """The object that the keeper reads from its stdin."""
-        return json.dumps(
-            {
-                "argv": list(self.argv),
-                "environ": dict(self.environ),
-                "profile": str(self.profile),
-                "socket": str(socket_path),
-                "lock": str(self.lock),
-                "log": str(self.log),
-                "browser_log": str(self.browser_log),
-                "own_display": self.own_display,
-                "adopts": adopts,
-            }
-        ).encode()
-
-
-@dataclass(frozen=True)
-class Browser:
-    """A running Chromium as the keeper handed it over.
-
-    Attributes:
-        pid: its process id.
-        instance: random id of this start of it.
-        read_fd, write_fd: the pipe; they are the hub's, a `Connection` closes them.
-        former_roots: ids of root sessions that former hubs left attached.
-    """
-
-    pid: int
-    instance: str
-    read_fd: int
-    write_fd: int
-    former_roots: tuple[str, ...] = ()
 
 
 class KeeperClient:
@@ -247,11 +166,11 @@ class KeeperClient:
     # -- connecting ------------------------------------------------------------------------
 
     async def _connect(self, *, adopts: bool) -> None:
-        _check_path(self._socket_path)
-        sock = None if adopts else _try_connect(self._socket_path)
+        check_path(self._socket_path)
+        sock = None if adopts else try_connect(self._socket_path)
         if sock is None:
             sock = await self._connect_started(
-                await _start_keeper(self._options, self._socket_path, adopts=adopts)
+                await start_keeper(self._options, self._socket_path, adopts=adopts)
             )
         self._welcomed = self._adopted = False
         self._refused_by = None
@@ -270,17 +189,17 @@ class KeeperClient:
                 "`windowseat status` says where it is; `windowseat down` ends it.",
             )
         if not self._welcomed:
-            raise _keeper_failed("did not answer", self._options.log)
+            raise keeper_failed("did not answer", self._options.log)
 
     async def _connect_started(self, refusal: Refusal | None) -> socket.socket:
         """Connect to the keeper just started, or to the one that was quicker and holds the lock."""
         deadline = asyncio.get_running_loop().time() + CONNECT_AGAIN_FOR
         while True:
-            sock = _try_connect(self._socket_path)
+            sock = try_connect(self._socket_path)
             if sock is not None:
                 return sock
             if asyncio.get_running_loop().time() > deadline:
-                raise refusal or _keeper_failed("ended at once", self._options.log)
+                raise refusal or keeper_failed("ended at once", self._options.log)
             await asyncio.sleep(0.05)
 
     async def _take_browser(self, timeout: float | None) -> Browser:
@@ -289,9 +208,9 @@ class KeeperClient:
         if browser is not None:
             return browser
         failure, self._failure = self._failure, None
-        raise failure or _keeper_failed("gave no browser", self._options.log)
+        raise failure or keeper_failed("gave no browser", self._options.log)
 
-    async def _wait(self, condition: Any, timeout: float | None) -> None:
+    async def _wait(self, condition: Callable[[], bool], timeout: float | None) -> None:
         """Return when `condition()` holds, at the timeout, or when a keeper that is waited for is lost."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
@@ -320,7 +239,7 @@ class KeeperClient:
         )
         await self._wait(lambda: self._adopted or self._offered is not None, ADOPT_WITHIN)
         if not self._adopted and self._offered is None:
-            raise _keeper_failed("did not take the browser", self._options.log)
+            raise keeper_failed("did not take the browser", self._options.log)
 
     # -- messages --------------------------------------------------------------------------
 
@@ -382,118 +301,7 @@ class KeeperClient:
             self._spare_fds = None
 
 
-async def keeper_status(socket_path: Path, *, timeout: float = 5.0) -> Message | None:
-    """What a keeper says of itself: `pid`, `hub`, `browser` (pids), `instance`; None if none runs."""
-    return await _ask(socket_path, "status", timeout)
-
-
-async def stop_keeper(socket_path: Path, *, timeout: float = STOP_WITHIN) -> bool:
-    """End a keeper and its Chromium without being its hub; False if none runs."""
-    return await _ask(socket_path, "stop", timeout) is not None
-
-
-async def _ask(socket_path: Path, kind: str, timeout: float) -> Message | None:
-    sock = _try_connect(socket_path)
-    if sock is None:
-        return None
-    wire = Wire(sock)
-    loop = asyncio.get_running_loop()
-    came: asyncio.Future[Message] = loop.create_future()
-
-    def readable() -> None:
-        try:
-            for message, _ in wire.receive():
-                if not came.done():
-                    came.set_result(message)
-        except WireClosed:
-            loop.remove_reader(wire.fileno())
-            if not came.done():
-                came.set_result({"t": "stopped"})
-
-    try:
-        loop.add_reader(wire.fileno(), readable)
-        wire.send({"t": kind})
-        async with asyncio.timeout(timeout):
-            return await came
-    except (WireClosed, TimeoutError):
-        return None
-    finally:
-        loop.remove_reader(wire.fileno())
-        wire.close()
-
-
-async def _start_keeper(options: KeeperOptions, socket_path: Path, *, adopts: bool) -> Refusal | None:
-    """Start a keeper in a session of its own; None when it serves, a refusal when another runs.
-
-    Raises:
-        Refusal: it cannot run at all.
-    """
-    environ = dict(os.environ)
-    environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_PACKAGES, environ.get("PYTHONPATH"))))
-    process = await asyncio.to_thread(
-        subprocess.Popen,
-        [sys.executable, "-m", "windowseat.chromium.keeper"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environ,
-        cwd="/",
-        start_new_session=True,
-    )
-    try:
-        async with asyncio.timeout(READY_WITHIN):
-            line = await asyncio.to_thread(_exchange, process, options.as_json(socket_path, adopts=adopts))
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-        raise _keeper_failed(f"did not start within {READY_WITHIN:g} s", options.log) from None
-    try:
-        answer = json.loads(line)
-    except ValueError:
-        raise _keeper_failed("ended at once", options.log) from None
-    refused = answer.get("refused")
-    if refused is None:
-        return None
-    refusal = Refusal(refused["code"], refused["message"], refused["next_step"])
-    if refusal.code == "already-running":
-        return refusal
-    raise refusal
-
-
-def _exchange(process: subprocess.Popen[bytes], options: bytes) -> bytes:
-    assert process.stdin is not None and process.stdout is not None
-    with contextlib.suppress(BrokenPipeError), process.stdin as to_keeper:
-        to_keeper.write(options)
-    with process.stdout as from_keeper:
-        line = from_keeper.readline()
-    process.wait()  # it goes on in a process of its own, or has refused
-    return line
-
-
-def _try_connect(path: Path) -> socket.socket | None:
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        sock.connect(str(path))
-    except OSError:
-        sock.close()
-        return None
-    return sock
-
-
-def _check_path(path: Path) -> None:
-    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
-        raise Refusal(
-            "home-unusable",
-            f"The keeper's socket path is longer than {SOCKET_PATH_LIMIT} bytes: {path}",
-            "Set WINDOWSEAT_HOME to a folder with a shorter name.",
-        )
-
-
 def _has_hung_up(fd: int) -> bool:
     watch = select.poll()
     watch.register(fd, 0)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in watch.poll(0))
-
-
-def _keeper_failed(what: str, log_path: Path) -> Refusal:
-    return Refusal("keeper-failed", f"The keeper {what}.", f"Its log may say why: {log_path}")

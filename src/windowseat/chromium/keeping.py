@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
-import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 
+from windowseat.chromium.keeper_hub import Hub
+from windowseat.chromium.keeper_loop import KeeperLoop
 from windowseat.chromium.keeper_wire import Message, Wire, WireClosed
 from windowseat.chromium.kept_browser import Backoff, KeptBrowser, LaunchPlan, bound_log, reason_from
 from windowseat.errors import Refusal
@@ -29,24 +28,6 @@ SAME_AGAIN_TIMES = 3
 LOG_CHECK_EVERY = 30.0
 CLIENTS_LIMIT = 16
 ANSWER_WITHIN = 30.0
-
-
-class Hub:
-    """A connected hub process: its wire, pid and pidfd."""
-
-    def __init__(self, wire: Wire, pid: int) -> None:
-        self.wire = wire
-        self.pid = pid
-        self.pidfd = os.pidfd_open(pid)
-
-    def has_ended(self) -> bool:
-        """Whether the process has ended (a zombie has)."""
-        return bool(select.select([self.pidfd], [], [], 0)[0])
-
-    def kill(self) -> None:
-        """SIGKILL, without the risk of hitting a later process of the same number."""
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
 
 class Keeper:
@@ -65,9 +46,7 @@ class Keeper:
         self._leaving: Hub | None = None
         self._waiting: Wire | None = None
         self._clients: dict[int, Wire] = {}
-        self._watched: dict[int, Callable[[], None]] = {}
-        self._poll = select.poll()
-        self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
+        self._loop = KeeperLoop()
         self._backoff = Backoff()
         self._failure: Refusal | None = None
         self._had_browser = False
@@ -76,27 +55,18 @@ class Keeper:
         self._same_again = 0
         self._stopping = False
         self._exit: int | None = None
-        self._watch(listener.fileno(), self._accept)
-        self._watch_signals()
-        self._in("logs", LOG_CHECK_EVERY, self._check_logs)
+        self._loop.watch(listener.fileno(), self._accept)
+        self._loop.on_terminate(self.end_browser)
+        self._loop.ring("logs", LOG_CHECK_EVERY, self._check_logs)
         if adopts:
-            self._in("start", ADOPT_WITHIN, self._start)
+            self._loop.ring("start", ADOPT_WITHIN, self._start)
         else:
-            self._in("start", 0.0, self._start)
+            self._loop.ring("start", 0.0, self._start)
 
     def run(self) -> int:
         """Serve until told to stop; returns the exit code."""
         while self._exit is None:
-            due = min((at for at, _ in self._timers.values()), default=time.monotonic() + 60.0)
-            for fd, _ in self._poll.poll(max(0.0, (due - time.monotonic()) * 1000 + 1)):
-                action = self._watched.get(fd)
-                if action is not None:  # an earlier action of this round may have ended it
-                    action()
-            now = time.monotonic()
-            for name, (at, action) in list(self._timers.items()):
-                if at <= now and self._timers.get(name) == (at, action):
-                    del self._timers[name]
-                    action()
+            self._loop.turn()
         return self._exit
 
     # -- the browser -----------------------------------------------------------------------
@@ -112,13 +82,13 @@ class Keeper:
         say(f"Chromium {browser.pid} has started as {browser.instance}")
         self._browser = browser
         self._answered = False
-        self._watch(browser.pidfd, self._browser_ended)
+        self._loop.watch(browser.pidfd, self._browser_ended)
         # An empty message: whatever comes back says that DevTools serves the pipe. A hub must not
         # be given a Chromium that ends before it can do anything.
         with contextlib.suppress(OSError):  # it has ended already: its pidfd tells
             os.write(browser.write_fd, b"\0")
-        self._watch(browser.read_fd, self._first_answer)
-        self._in("kill", ANSWER_WITHIN, browser.kill)
+        self._loop.watch(browser.read_fd, self._first_answer)
+        self._loop.ring("kill", ANSWER_WITHIN, browser.kill)
 
     def _first_answer(self) -> None:
         browser = self._browser
@@ -127,8 +97,8 @@ class Keeper:
         self._answered = self._had_browser = True
         self._failure = None
         self._same_again = 0
-        self._timers.pop("kill", None)
-        self._unwatch(browser.read_fd)
+        self._loop.cancel("kill")
+        self._loop.unwatch(browser.read_fd)
         if self._hub is not None:
             return self._hand_over()
         return self._drain()
@@ -137,10 +107,10 @@ class Keeper:
         browser, self._browser = self._browser, None
         if browser is None:
             return
-        self._unwatch(browser.pidfd)
-        self._unwatch(browser.read_fd)
+        self._loop.unwatch(browser.pidfd)
+        self._loop.unwatch(browser.read_fd)
         for name in ("kill", "same again"):
-            self._timers.pop(name, None)
+            self._loop.cancel(name)
         uptime = browser.uptime
         how = browser.bury()
         say(f"Chromium {browser.pid} {how} after {uptime:.0f} s")
@@ -161,29 +131,29 @@ class Keeper:
                 pause,
             )
         else:
-            self._in("start", pause, self._start)
+            self._loop.ring("start", pause, self._start)
 
     def _fail(self, refusal: Refusal, pause: float) -> None:
         """Tell why there is no browser. One that never came ends the keeper; else it tries on."""
         self._failure = refusal
         self._tell(failure_message(refusal))
         if self._had_browser:
-            self._in("start", pause, self._start)
+            self._loop.ring("start", pause, self._start)
         else:
             # Whoever started this keeper gets the reason, also if it connects only now.
-            self._in("give up", ADOPT_WITHIN if self._hub is None else 0.0, self._finish)
+            self._loop.ring("give up", ADOPT_WITHIN if self._hub is None else 0.0, self._finish)
 
     def _drain(self) -> None:
         browser = self._browser
         if browser is not None and self._answered:
-            self._watch(browser.read_fd, self._discard)
+            self._loop.watch(browser.read_fd, self._discard)
 
     def _discard(self) -> None:
         browser = self._browser
         if browser is not None and not browser.drain():
             # The pipe has ended: nobody can reach this Chromium any more.
-            self._unwatch(browser.read_fd)
-            self._in("kill", CHROMIUM_END_WITHIN, browser.kill)
+            self._loop.unwatch(browser.read_fd)
+            self._loop.ring("kill", CHROMIUM_END_WITHIN, browser.kill)
 
     # -- the hub ---------------------------------------------------------------------------
 
@@ -195,7 +165,7 @@ class Keeper:
             wire.close()
             return
         self._clients[wire.fileno()] = wire
-        self._watch(wire.fileno(), lambda: self._read(wire))
+        self._loop.watch(wire.fileno(), lambda: self._read(wire))
 
     def _read(self, wire: Wire) -> None:
         try:
@@ -242,13 +212,13 @@ class Keeper:
         except OSError:  # it has ended meanwhile
             self._forget(wire)
             return
-        self._timers.pop("give up", None)
+        self._loop.cancel("give up")
         try:
             wire.send({"t": "welcome", "pid": os.getpid()})
             if self._failure is not None:
                 wire.send(failure_message(self._failure))
                 if not self._had_browser:
-                    self._in("give up", 0.0, self._finish)
+                    self._loop.ring("give up", 0.0, self._finish)
         except WireClosed:
             self._dropped(wire)
             return
@@ -259,7 +229,7 @@ class Keeper:
         browser, hub = self._browser, self._hub
         if browser is None or hub is None or not self._answered:
             return
-        self._unwatch(browser.read_fd)
+        self._loop.unwatch(browser.read_fd)
         message = {
             "t": "browser",
             "pid": browser.pid,
@@ -277,7 +247,7 @@ class Keeper:
         if browser is None or browser.instance != instance:
             return  # the next one comes by itself
         # Mostly the process ends in a moment. If it lives on, only the hub's side was lost.
-        self._in("same again", SAME_AGAIN_AFTER, self._same_browser_again)
+        self._loop.ring("same again", SAME_AGAIN_AFTER, self._same_browser_again)
 
     def _same_browser_again(self) -> None:
         browser = self._browser
@@ -297,14 +267,14 @@ class Keeper:
         except (OSError, KeyError, ValueError):
             for fd in fds:
                 os.close(fd)
-            self._in("start", 0.0, self._start)
+            self._loop.ring("start", 0.0, self._start)
             return
         say(f"Chromium {browser.pid}, {browser.instance}, is taken over from hub {message.get('hub')}")
-        self._timers.pop("start", None)
+        self._loop.cancel("start")
         self._log_start = _size_of(self._plan.log)
         self._answered = self._had_browser = True
         self._browser = browser
-        self._watch(browser.pidfd, self._browser_ended)
+        self._loop.watch(browser.pidfd, self._browser_ended)
         self._tell({"t": "adopted"})
 
     # -- leaving ---------------------------------------------------------------------------
@@ -321,21 +291,21 @@ class Keeper:
         if hub is None:
             return
         self._forget(hub.wire)
-        self._timers.pop("same again", None)
+        self._loop.cancel("same again")
         self._leaving = hub
         if not kill or hub.has_ended():
             self._hub_ended()
             return
         say(f"hub {hub.pid} has dropped its socket; its process is waited for")
-        self._watch(hub.pidfd, self._hub_ended)
-        self._in("end hub", HUB_END_WITHIN, hub.kill)
+        self._loop.watch(hub.pidfd, self._hub_ended)
+        self._loop.ring("end hub", HUB_END_WITHIN, hub.kill)
 
     def _hub_ended(self) -> None:
         hub, self._leaving = self._leaving, None
         if hub is not None:
-            self._unwatch(hub.pidfd)
+            self._loop.unwatch(hub.pidfd)
             os.close(hub.pidfd)
-        self._timers.pop("end hub", None)
+        self._loop.cancel("end hub")
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             self._welcome(waiting)
@@ -345,7 +315,7 @@ class Keeper:
     def _forget(self, wire: Wire) -> None:
         if self._waiting is wire:
             self._waiting = None
-        self._unwatch(wire.fileno())
+        self._loop.unwatch(wire.fileno())
         self._clients.pop(wire.fileno(), None)
         wire.close()
 
@@ -353,13 +323,13 @@ class Keeper:
         """End Chromium and then the keeper: SIGTERM, and SIGKILL of the group after 5 s."""
         say("the browser and the keeper are ended")
         self._stopping = True
-        self._timers.pop("start", None)
+        self._loop.cancel("start")
         browser = self._browser
         if browser is None:
             self._finish()
             return
         browser.terminate()
-        self._in("kill", CHROMIUM_END_WITHIN, browser.kill)
+        self._loop.ring("kill", CHROMIUM_END_WITHIN, browser.kill)
 
     def _finish(self) -> None:
         for wire in list(self._clients.values()):
@@ -390,34 +360,9 @@ class Keeper:
             except WireClosed:
                 self._dropped(self._hub.wire)
 
-    def _watch_signals(self) -> None:
-        # A handler alone would not wake the poll: Python resumes it.
-        read_end, write_end = os.pipe()
-        os.set_blocking(read_end, False)
-        os.set_blocking(write_end, False)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        signal.signal(signal.SIGTERM, lambda *_: None)
-
-        def signalled() -> None:
-            if signal.SIGTERM in os.read(read_end, 64):
-                self.end_browser()
-
-        self._watch(read_end, signalled)
-
     def _check_logs(self) -> None:
         bound_log(self._plan.log)
-        self._in("logs", LOG_CHECK_EVERY, self._check_logs)
-
-    def _watch(self, fd: int, action: Callable[[], None]) -> None:
-        self._watched[fd] = action
-        self._poll.register(fd, select.POLLIN)
-
-    def _unwatch(self, fd: int) -> None:
-        if self._watched.pop(fd, None) is not None:
-            self._poll.unregister(fd)
-
-    def _in(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self._timers[name] = (time.monotonic() + seconds, action)
+        self._loop.ring("logs", LOG_CHECK_EVERY, self._check_logs)
 
 
 def say(text: str) -> None:

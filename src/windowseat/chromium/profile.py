@@ -6,7 +6,7 @@ Standard library only: the keeper imports it.
 """
 
 # pathlib would be a tenth of the keeper's memory.
-# ruff: noqa: PTH103, PTH108, PTH115, PTH118, PTH123
+# ruff: noqa: PTH103, PTH108, PTH115, PTH118, PTH123, PTH208
 
 from __future__ import annotations
 
