@@ -319,8 +319,15 @@ async def test_a_stuck_page_is_called_unresponsive_and_takes_no_endless_input(lo
     page = await looking.hub.add("t1", base + "/")
     ana = await looking.come("t1", ANA)
     await ana.see(1)
-    busy = "const end = Date.now() + 7000; while (Date.now() < end);"
-    page.session.send("Runtime.evaluate", {"expression": busy})
+    busy = "setTimeout(() => { const end = Date.now() + 9000; while (Date.now() < end); }, 0); 1"
+    await value(page, busy)
+
+    async def hangs() -> bool:
+        answer = page.session.send("Runtime.evaluate", {"expression": "1"})
+        done, _ = await asyncio.wait([answer], timeout=0.5)
+        return not done
+
+    await wait_until(hangs)
     for _ in range(400):
         ana.say(t="key", k="down", key="x", code="KeyX", loc=0, m=0, rep=False, text="x")
     assert (await ana.hear("error"))["code"] == "timeout"

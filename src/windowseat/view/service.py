@@ -83,13 +83,13 @@ class ViewService:
         view = self._views.get(tab_id)
         if view is None:
             return []
-        people = {viewer.person.id: viewer.person for viewer in view.viewers.values() if viewer.answers}
+        people = {viewer.person.id: viewer.person for viewer in view.viewers if viewer.answers}
         return list(people.values())
 
     def disconnect(self, person_id: str) -> None:
         """End a person's sockets: their admission was revoked."""
         for view in self._views.values():
-            for viewer in view.viewers.values():
+            for viewer in view.viewers:
                 if viewer.person.id == person_id:
                     viewer.close(4401)
 
@@ -97,7 +97,7 @@ class ViewService:
         """End every viewer and stop."""
         self._stop()
         for view in list(self._views.values()):
-            for viewer in view.viewers.values():
+            for viewer in view.viewers:
                 viewer.close(GOING_AWAY)
             view.close()
         self._views.clear()

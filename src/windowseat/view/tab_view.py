@@ -16,6 +16,7 @@ from windowseat.hub.spawn import Tasks
 from windowseat.hub.tab import Tab
 from windowseat.page import events
 from windowseat.page.page import Page
+from windowseat.view.audience import Audience
 from windowseat.view.cast import Picture
 from windowseat.view.documents import tab_document
 from windowseat.view.doing import do
@@ -49,12 +50,12 @@ class TabView:
     """Everything of one tab's view.
 
     Attributes:
-        viewers: by their id, in the order they came.
+        audience: the viewers.
     """
 
     def __init__(self, tab_id: str, hub: HubDoor, tasks: Tasks, uploads: Uploads) -> None:
         self.tab_id = tab_id
-        self.viewers: dict[str, Viewer] = {}
+        self.audience = Audience()
         self.uploads = uploads
         self.hub = hub
         self.thumbnails = ThumbnailPace()
@@ -62,7 +63,7 @@ class TabView:
         self._loop = asyncio.get_running_loop()
         self._stage: Stage | None = None
         self._hovers: dict[str, Hover] = {}
-        self._pointers = Pointers(self._tell_others)
+        self._pointers = Pointers(self.audience.tell_others)
         self._told_tab: dict[str, Any] = {}
         self._told_status = "live"
         self._ended: dict[str, Any] | None = None
@@ -81,6 +82,11 @@ class TabView:
     # -- who is there --------------------------------------------------------------------------
 
     @property
+    def viewers(self) -> list[Viewer]:
+        """Who looks, in the order they came."""
+        return list(self.audience)
+
+    @property
     def page(self) -> Page | None:
         """The tab's page while it is awake and followed here."""
         return None if self._stage is None else self._stage.page
@@ -92,7 +98,7 @@ class TabView:
 
     def join(self, viewer: Viewer, tab: Tab) -> None:
         """A viewer came in: tell them how things stand, and wake the page."""
-        self.viewers[viewer.id] = viewer
+        self.audience.add(viewer)
         self._hovers[viewer.id] = Hover(self._hover_task, viewer.tell)
         if len(self.viewers) == 1:
             self._actor = viewer.id
@@ -105,12 +111,12 @@ class TabView:
                 "name": viewer.person.name,
                 "color": viewer.person.color,
                 "tab": tab_document(tab, self.page),
-                "people": self._people(viewer),
+                "people": self.audience.people(viewer),
                 "size": {"w": self._sizing.size[0], "h": self._sizing.size[1]},
                 "launchpad": viewer.visit.launchpad,
             }
         )
-        self._tell_people(besides=viewer)
+        self.audience.tell_people(besides=viewer)
         self._follow()
         self._ask_pictures()
         self._tell_pending(viewer)
@@ -122,12 +128,12 @@ class TabView:
 
     def leave(self, viewer: Viewer) -> None:
         """A viewer's socket ended."""
-        self.viewers.pop(viewer.id, None)
+        self.audience.remove(viewer)
         hover = self._hovers.pop(viewer.id, None)
         if hover is not None:
             hover.close()
         self._pointers.gone(viewer.id)
-        self._tell_people()
+        self.audience.tell_people()
         if self._stage is not None:
             self._stage.left(viewer)
             self._ask_pictures()
@@ -234,7 +240,7 @@ class TabView:
     def opened(self, tab: Tab) -> None:
         """The tab's page opened another tab."""
         document = tab_document(tab, None)
-        for viewer in self.viewers.values():
+        for viewer in self.viewers:
             viewer.tell({"t": "opened", "tab": document, "url": viewer.visit.view_url(tab.id)})
 
     def agent(self, activity: Activity) -> None:
@@ -244,20 +250,20 @@ class TabView:
             message.update(x=activity.x, y=activity.y)
             if activity.kind in ("move", "click"):
                 message["k"] = activity.kind
-        self._tell(message)
+        self.audience.tell(message)
         if self._stage is not None:
             self._stage.cast.nudge()
 
     def _page_event(self, event: events.PageEvent) -> None:
         match event:
             case events.DialogOpened(dialog):
-                self._tell({"t": "dialog", **dialog.as_dict()})
+                self.audience.tell({"t": "dialog", **dialog.as_dict()})
             case events.DialogClosed(id):
-                self._tell({"t": "dialog-closed", "id": id})
+                self.audience.tell({"t": "dialog-closed", "id": id})
             case events.ChooserOpened(chooser):
-                self._tell({"t": "chooser", **chooser.as_dict()})
+                self.audience.tell({"t": "chooser", **chooser.as_dict()})
             case events.ChooserClosed(id):
-                self._tell({"t": "chooser-closed", "id": id})
+                self.audience.tell({"t": "chooser-closed", "id": id})
             case events.Navigated():
                 if self._stage is not None and self._told_status == "crashed":
                     self._stage.cast.restart()
@@ -278,11 +284,10 @@ class TabView:
         self._stage = Stage(page, self._tasks, on_picture=self._picture, on_event=self._page_event)
         self._waking = False
         self._ask_pictures()
-        for viewer in self.viewers.values():
+        for viewer in self.viewers:
             self._tell_pending(viewer)
         if self.viewers:
-            actor = self.viewers.get(self._actor or "") or next(iter(self.viewers.values()))
-            self._sizing.renew(actor.size)
+            self._sizing.renew(self.audience.one(self._actor).size)
 
     def _drop_stage(self) -> None:
         stage, self._stage = self._stage, None
@@ -290,7 +295,7 @@ class TabView:
             return
         stage.close()
         for message in _closing(stage.page):
-            self._tell(message)
+            self.audience.tell(message)
 
     def wake(self) -> None:
         """Bring the page, without waiting for it."""
@@ -304,7 +309,7 @@ class TabView:
         try:
             await self.hub.page(self.tab_id)
         except BrowserError as error:
-            for viewer in self.viewers.values():
+            for viewer in self.viewers:
                 viewer.error(error.code, error.message)
         finally:
             self._waking = False
@@ -313,16 +318,16 @@ class TabView:
 
     def _ask_pictures(self) -> None:
         if self._stage is not None:
-            self._stage.demand(self.viewers.values(), thumbnails=self.thumbnails.watched)
+            self._stage.demand(self.viewers, thumbnails=self.thumbnails.watched)
             latest = self._stage.cast.latest
             if latest is not None:
-                for viewer in self.viewers.values():
+                for viewer in self.viewers:
                     viewer.greet(latest)
 
     def _picture(self, picture: Picture) -> None:
         if not picture.small:
             self._sizing.seen((picture.width, picture.height))
-        for viewer in self.viewers.values():
+        for viewer in self.viewers:
             viewer.offer(picture)
         self.thumbnails.offer(picture)
         if picture.sharp:
@@ -330,28 +335,11 @@ class TabView:
                 hover.again()
 
     def _resized(self, size: tuple[int, int]) -> None:
-        self._tell({"t": "size", "w": size[0], "h": size[1]})
+        self.audience.tell({"t": "size", "w": size[0], "h": size[1]})
         if self._stage is not None:
             self._stage.cast.nudge()
 
     # -- telling ------------------------------------------------------------------------------------
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        for viewer in self.viewers.values():
-            viewer.tell(message)
-
-    def _tell_others(self, viewer_id: str, message: dict[str, Any]) -> None:
-        for viewer in self.viewers.values():
-            if viewer.id != viewer_id:
-                viewer.tell(message)
-
-    def _people(self, seen_by: Viewer) -> list[dict[str, Any]]:
-        return [viewer.as_seen_by(seen_by) for viewer in self.viewers.values()]
-
-    def _tell_people(self, besides: Viewer | None = None) -> None:
-        for viewer in self.viewers.values():
-            if viewer is not besides:
-                viewer.tell({"t": "people", "people": self._people(viewer)})
 
     def _tell_pending(self, viewer: Viewer) -> None:
         page = self.page
@@ -378,12 +366,12 @@ class TabView:
         document = tab_document(tab, self.page)
         if document != self._told_tab or self._ended is not None:
             self._told_tab, self._ended = document, None
-            self._tell({"t": "tab", "tab": document})
+            self.audience.tell({"t": "tab", "tab": document})
         self._tell_status()
 
     def _end(self, message: dict[str, Any]) -> None:
         self._ended = message
-        self._tell(message)
+        self.audience.tell(message)
 
     def _tell_status(self) -> None:
         page = self.page
@@ -396,7 +384,7 @@ class TabView:
             state = "unresponsive"
         if state != self._told_status:
             self._told_status = state
-            self._tell({"t": "status", "state": state})
+            self.audience.tell({"t": "status", "state": state})
 
     def _tick(self) -> None:
         self._ticker = None
@@ -407,7 +395,7 @@ class TabView:
             self.wake()
         self._tell_status()
         if self._stage is not None:
-            self._stage.adapt(self.viewers.values())
+            self._stage.adapt(self.viewers)
 
     def _hover_task(self, work: Coroutine[Any, Any, None]) -> object:
         return self._tasks.spawn(work, name="what lies under a pointer")
