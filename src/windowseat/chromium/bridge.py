@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 LOAD_TIMEOUT: Final = 8.0
 ATTACH_TIMEOUT: Final = 1.0
 READY_TIMEOUT: Final = 3.0
-CALL_TIMEOUT: Final = 3.0
+READ_TIMEOUT: Final = 5.0
 CHANGE_TIMEOUT: Final = 10.0
 POLL_EVERY: Final = 0.02
 # How long a new worker is waited for before one that was there already is taken.
@@ -85,7 +85,7 @@ class Bridge:
         try:
             async with asyncio.timeout(LOAD_TIMEOUT):
                 await bridge._load()
-                bridge.offers |= await bridge._ask("offers", timeout=CALL_TIMEOUT)
+                bridge.offers |= await bridge._ask("offers", timeout=READ_TIMEOUT)
                 bridge.offers["events"] = await bridge._hears()
         except TimeoutError:
             raise BrowserError(
@@ -148,23 +148,30 @@ class Bridge:
     # -- calls -----------------------------------------------------------------------------
 
     async def _read(self, name: str, *args: Any, needs: str) -> Any:
-        """A call without effect: asked once more, of a freshly loaded worker, when it is not answered."""
+        """A call without effect: asked once more, of a freshly loaded worker, if it has ended."""
         self._need(needs)
         before = self._loads
         try:
-            return await self._ask(name, *args, timeout=CALL_TIMEOUT)
+            return await self._ask(name, *args, timeout=READ_TIMEOUT)
         except (CdpTimeout, CdpGone, CdpError) as failure:
+            if isinstance(failure, CdpTimeout) and await self._responds():
+                raise BrowserError("timeout", f"The browser is busy: {failure}.") from failure
             log.info("the bridge did not answer %s (%s); loading it again", name, failure)
         await self._load_again(before)
         return await self._final(name, *args)
+
+    async def _responds(self) -> bool:
+        """Whether the worker is there, slow as it may be."""
+        try:
+            return self._worker is not None and await _is_ready(self._worker)
+        except (CdpTimeout, CdpGone, CdpError):
+            return False
 
     async def _change(self, name: str, *args: Any, needs: str) -> Any:
         """A call with an effect, which must not happen twice; a worker that is away is loaded first."""
         self._need(needs)
         before = self._loads
-        try:
-            await self._ask("offers", timeout=CALL_TIMEOUT)
-        except (CdpTimeout, CdpGone, CdpError):
+        if not await self._responds():
             await self._load_again(before)
         return await self._final(name, *args)
 
@@ -268,7 +275,7 @@ class Bridge:
         self._greeted.clear()
         try:
             async with asyncio.timeout(ATTACH_TIMEOUT):
-                await self._ask("ping", timeout=CALL_TIMEOUT)
+                await self._ask("ping", timeout=READ_TIMEOUT)
                 await self._greeted.wait()
         except TimeoutError:
             return False
@@ -328,14 +335,18 @@ def extension_id(folder: Path) -> str:
 
 async def _wait_ready(worker: CdpSession) -> None:
     """Return once the worker's script has run; `CdpTimeout` after `READY_TIMEOUT`."""
-    question = {"expression": "typeof bridge === 'function'"}
     deadline = asyncio.get_running_loop().time() + READY_TIMEOUT
     while asyncio.get_running_loop().time() < deadline:
-        answer = await worker.call("Runtime.evaluate", question, timeout=ATTACH_TIMEOUT)
-        if answer.get("result", {}).get("value") is True:
+        if await _is_ready(worker):
             return
         await asyncio.sleep(POLL_EVERY)
     raise CdpTimeout(f"the bridge's script did not start within {READY_TIMEOUT:g} s")
+
+
+async def _is_ready(worker: CdpSession) -> bool:
+    question = {"expression": "typeof bridge === 'function'"}
+    answer = await worker.call("Runtime.evaluate", question, timeout=ATTACH_TIMEOUT)
+    return answer.get("result", {}).get("value") is True
 
 
 def _failure(words: str) -> BrowserError:

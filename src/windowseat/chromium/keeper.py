@@ -60,7 +60,7 @@ def main() -> int:
         authority=options["lock"] + ".xauth",
         log=options["browser_log"],
     )
-    keeper = Keeper(plan, listener, options["socket"], adopts=bool(options["adopts"]))
+    keeper = Keeper(plan, listener, options["socket"], options["log"], adopts=bool(options["adopts"]))
     _answer({"ready": True})
     _let_go_of_terminal(log)
     say(f"keeper {os.getpid()} serves {options['socket']}")
@@ -90,8 +90,9 @@ def _leave_parent(lock: int) -> None:
     if os.fork() > 0:
         os._exit(0)
     os.setsid()
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    with contextlib.suppress(OSError):  # the lock holds on a full disk too, only without a name
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
 
 def _listen(path: str) -> socket.socket:

@@ -114,8 +114,11 @@ class KeeperClient:
         """Start another keeper and give it the running browser, or let it start one.
 
         Raises:
-            Refusal: three tries failed; the browser still runs, for as long as this hub does.
+            Refusal: three tries failed, and the browser still runs as long as this hub does; or the
+                keeper ended because `stop` was called.
         """
+        if self._stopped:
+            raise keeper_failed("was stopped", self._options.log)
         for attempt in range(1, ADOPT_TRIES + 1):
             try:
                 await self._adopt_once()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sys
 import time
 
 from windowseat.chromium.keeper_hub import Hub
@@ -37,8 +36,12 @@ class Keeper:
     gets it. So no two readers ever share it.
     """
 
-    def __init__(self, plan: LaunchPlan, listener: socket.socket, socket_path: str, *, adopts: bool) -> None:
+    def __init__(
+        self, plan: LaunchPlan, listener: socket.socket, socket_path: str, log: str, *, adopts: bool
+    ) -> None:
+        """`adopts`: a hub will give its running browser; Chromium is started only if it does not."""
         self._plan = plan
+        self._log = log
         self._listener = listener
         self._socket_path = socket_path
         self._browser: KeptBrowser | None = None
@@ -58,10 +61,7 @@ class Keeper:
         self._loop.watch(listener.fileno(), self._accept)
         self._loop.on_terminate(self.end_browser)
         self._loop.ring("logs", LOG_CHECK_EVERY, self._check_logs)
-        if adopts:
-            self._loop.ring("start", ADOPT_WITHIN, self._start)
-        else:
-            self._loop.ring("start", 0.0, self._start)
+        self._loop.ring("start", ADOPT_WITHIN if adopts else 0.0, self._start)
 
     def run(self) -> int:
         """Serve until told to stop; returns the exit code."""
@@ -158,7 +158,10 @@ class Keeper:
     # -- the hub ---------------------------------------------------------------------------
 
     def _accept(self) -> None:
-        sock, _ = self._listener.accept()
+        try:
+            sock, _ = self._listener.accept()
+        except OSError:  # it has gone again
+            return
         wire = Wire(sock)
         pid, uid = wire.peer()
         if uid != os.geteuid() or pid <= 0 or len(self._clients) >= CLIENTS_LIMIT:
@@ -362,13 +365,15 @@ class Keeper:
 
     def _check_logs(self) -> None:
         bound_log(self._plan.log)
+        bound_log(self._log)
         self._loop.ring("logs", LOG_CHECK_EVERY, self._check_logs)
 
 
 def say(text: str) -> None:
     """One line into the keeper's log, which is its stderr."""
-    sys.stderr.write(time.strftime("%Y-%m-%d %H:%M:%S ") + text + "\n")
-    sys.stderr.flush()
+    # A full disk takes the log, not the browser.
+    with contextlib.suppress(OSError):
+        os.write(2, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
 
 
 def failure_message(refusal: Refusal) -> Message:
