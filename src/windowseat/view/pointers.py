@@ -28,13 +28,9 @@ class Pointers:
             self._timer = asyncio.get_running_loop().call_later(EVERY, self._flush)
 
     def left(self, viewer: str) -> None:
-        """A viewer's pointer left the page."""
+        """A viewer's pointer left the page, or the viewer went."""
         x, y = self._moved.pop(viewer, (0.0, 0.0))
         self._tell_others(viewer, {"t": "pointer", "viewer": viewer, "x": x, "y": y, "k": "leave"})
-
-    def gone(self, viewer: str) -> None:
-        """The viewer went."""
-        self.left(viewer)
 
     def close(self) -> None:
         """Stop for good."""

@@ -120,7 +120,7 @@ class TabView:
         self._follow()
         self._ask_pictures()
         self._tell_pending(viewer)
-        self._tab_changed()
+        self.tab_changed()
         if self._stage is None and tab.closes_at is None:
             self.wake()
         if self._ticker is None:
@@ -132,7 +132,7 @@ class TabView:
         hover = self._hovers.pop(viewer.id, None)
         if hover is not None:
             hover.close()
-        self._pointers.gone(viewer.id)
+        self._pointers.left(viewer.id)
         self.audience.tell_people()
         if self._stage is not None:
             self._stage.left(viewer)
@@ -217,20 +217,33 @@ class TabView:
             self._doing -= 1
 
     def _act(self, viewer: Viewer) -> None:
-        if self._actor != viewer.id:
-            self._actor = viewer.id
+        self._actor = viewer.id
         self._sizing.want(viewer.size)
 
     # -- what the hub and the page say -------------------------------------------------------------
 
     def tab_changed(self) -> None:
-        """The hub says that something of the tab differs."""
-        self._tab_changed()
+        """Something of the tab may differ: tell what does."""
+        tab = self.hub.tabs.get(self.tab_id)
+        if tab is None:
+            return
+        if self.page is None and self.viewers and not self.hub.connected:
+            # A browser that died is not a tab put to sleep: who looks gets the page back (C5).
+            self._owed_page = True
+        if tab.closes_at is not None:
+            if self._ended is None:
+                self._end({"t": "ended", "reason": "closed", "restorable": True})
+            return
+        document = tab_document(tab, self.page)
+        if document != self._told_tab or self._ended is not None:
+            self._told_tab, self._ended = document, None
+            self.audience.tell({"t": "tab", "tab": document})
+        self._tell_status()
 
     def page_replaced(self) -> None:
         """The tab's page came, was exchanged, or went."""
         self._follow()
-        self._tab_changed()
+        self.tab_changed()
 
     def tab_ended(self, reason: str) -> None:
         """The tab's id ended."""
@@ -267,9 +280,9 @@ class TabView:
             case events.Navigated():
                 if self._stage is not None and self._told_status == "crashed":
                     self._stage.cast.restart()
-                self._tab_changed()
+                self.tab_changed()
             case events.Changed() | events.Crashed():
-                self._tab_changed()
+                self.tab_changed()
 
     # -- following the page ----------------------------------------------------------------------
 
@@ -314,7 +327,7 @@ class TabView:
         finally:
             self._waking = False
         self._follow()
-        self._tab_changed()
+        self.tab_changed()
 
     def _ask_pictures(self) -> None:
         if self._stage is not None:
@@ -351,23 +364,6 @@ class TabView:
             viewer.tell({"t": "status", "state": self._told_status})
         if self._ended is not None:
             viewer.tell(self._ended)
-
-    def _tab_changed(self) -> None:
-        tab = self.hub.tabs.get(self.tab_id)
-        if tab is None:
-            return
-        if self.page is None and self.viewers and not self.hub.connected:
-            # A browser that died is not a tab put to sleep: who looks gets the page back (C5).
-            self._owed_page = True
-        if tab.closes_at is not None:
-            if self._ended is None:
-                self._end({"t": "ended", "reason": "closed", "restorable": True})
-            return
-        document = tab_document(tab, self.page)
-        if document != self._told_tab or self._ended is not None:
-            self._told_tab, self._ended = document, None
-            self.audience.tell({"t": "tab", "tab": document})
-        self._tell_status()
 
     def _end(self, message: dict[str, Any]) -> None:
         self._ended = message
