@@ -36,7 +36,9 @@ log = logging.getLogger(__name__)
 LOAD_TIMEOUT: Final = 8.0
 ATTACH_TIMEOUT: Final = 1.0
 READY_TIMEOUT: Final = 3.0
-READ_TIMEOUT: Final = 5.0
+READ_TIMEOUT: Final = 8.0
+# After this a call without an answer is doubted, and the worker is asked whether it lives.
+PATIENCE: Final = 1.0
 CHANGE_TIMEOUT: Final = 10.0
 POLL_EVERY: Final = 0.02
 # How long a new worker is waited for before one that was there already is taken.
@@ -151,12 +153,17 @@ class Bridge:
         """A call without effect: asked once more, of a freshly loaded worker, if it has ended."""
         self._need(needs)
         before = self._loads
+        asked = asyncio.ensure_future(self._ask(name, *args, timeout=READ_TIMEOUT))
         try:
-            return await self._ask(name, *args, timeout=READ_TIMEOUT)
-        except (CdpTimeout, CdpGone, CdpError) as failure:
-            if isinstance(failure, CdpTimeout) and await self._responds():
-                raise BrowserError("timeout", f"The browser is busy: {failure}.") from failure
-            log.info("the bridge did not answer %s (%s); loading it again", name, failure)
+            await asyncio.wait({asked}, timeout=PATIENCE)
+            if asked.done() or await self._responds():
+                return await asked
+        except CdpTimeout as failure:
+            raise BrowserError("timeout", f"The browser is busy: {failure}.") from failure
+        except (CdpGone, CdpError) as failure:
+            log.info("the bridge ended while it was asked for %s: %s", name, failure)
+        finally:
+            asked.cancel()
         await self._load_again(before)
         return await self._final(name, *args)
 
