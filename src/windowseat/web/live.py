@@ -25,6 +25,7 @@ from windowseat.web.services import Services
 DENIED: Final = 4401
 BAD_MESSAGE: Final = 4400
 TOO_MANY: Final = 4429
+TRY_AGAIN: Final = 1013
 
 # Seconds. Each tick is answered, so that both sides notice when the other has gone without a word.
 _HELLO_WITHIN: Final = 5.0
@@ -67,6 +68,8 @@ class Live:
             await _close(socket, 1000)
         except _BadMessageError as error:
             await _close(socket, BAD_MESSAGE, str(error))
+        except StoreError:
+            await _close(socket, TRY_AGAIN, "The hub cannot read its files now.")
         finally:
             self._open -= 1
 
@@ -75,9 +78,7 @@ class Live:
         secret = hello.get("secret")
         if hello.get("t") != "hello" or not isinstance(secret, str):
             return None
-        with contextlib.suppress(StoreError):
-            return self._services.admission.person_of(socket.cookies, secret)
-        return None
+        return self._services.admission.person_of(socket.cookies, secret)
 
 
 class _BadMessageError(Exception):
