@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from support.chromium import RunningConnection, evaluate, open_page, wait_until
+from windowseat.chromium.connection import CdpSession, CdpTimeout
 from windowseat.errors import BrowserError
 from windowseat.page.events import (
     Changed,
@@ -293,8 +295,7 @@ async def test_a_page_stuck_in_a_loop_costs_only_its_own_time(
 async def test_a_stopped_renderer_does_not_stop_the_start(chromium: RunningConnection) -> None:
     session = await open_page(chromium, "data:text/html,<title>Stopped</title>")
     target = session.target
-    pid = await renderer_of(session, chromium)
-    os.kill(pid, signal.SIGSTOP)
+    pid = await stop_renderer(session, chromium)
     try:
         page = Page(await chromium.root.attach(target), target)
         began = time.monotonic()
@@ -310,15 +311,16 @@ async def test_a_stopped_renderer_does_not_stop_the_start(chromium: RunningConne
     await chromium.root.call("Target.closeTarget", {"targetId": target})
 
 
-async def renderer_of(session: Any, chromium: RunningConnection) -> int:
-    """The process that burns when this page is made to."""
-    renderers = [
-        process
-        for process in psutil.Process(chromium.pid).children(recursive=True)
-        if "--type=renderer" in process.cmdline()
-    ]
-    before = {process.pid: process.cpu_times().user for process in renderers}
-    await evaluate(
-        session, "(() => { const end = performance.now() + 300; while (performance.now() < end); })()"
-    )
-    return max(renderers, key=lambda process: process.cpu_times().user - before[process.pid]).pid
+async def stop_renderer(session: CdpSession, chromium: RunningConnection) -> int:
+    """Stop the process of this page: the one without which it does not answer. Returns its id."""
+    for process in psutil.Process(chromium.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # one that ended, or waits to be reaped
+            if "--type=renderer" not in process.cmdline():
+                continue
+            process.suspend()
+            try:
+                await session.call("Runtime.evaluate", {"expression": "1"}, timeout=2.0)
+            except CdpTimeout:
+                return process.pid
+            process.resume()
+    raise AssertionError("no renderer belongs to the page")

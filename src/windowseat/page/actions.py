@@ -33,6 +33,10 @@ MODIFIERS: Final = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 RETRY_PAUSE: Final = 0.05
 
 
+class _CoveredError(BrowserError):
+    """Something in an outer document lies over the frame; it may go away in time."""
+
+
 @dataclass(frozen=True)
 class Spot:
     """An element that is ready to be acted on.
@@ -169,7 +173,8 @@ async def find_spot(page: Page, target: str, function: str, options: dict[str, A
             with translated():
                 return await _spot(page, target, function, options, left, end)
         except BrowserError as error:
-            if error.code != "cancelled" or _left(end) <= RETRY_PAUSE:
+            again = error.code == "cancelled" or isinstance(error, _CoveredError)
+            if not again or _left(end) <= RETRY_PAUSE:
                 raise
         await asyncio.sleep(RETRY_PAUSE)
 
@@ -190,7 +195,7 @@ async def _spot(
         except CdpError as error:
             raise DocumentGoneError(error.message) from error
         if covered is not None and options.get("hit"):
-            raise BrowserError("timeout", f"{facts['label']} is covered by {covered}.")
+            raise _CoveredError("timeout", f"{facts['label']} is covered by {covered}.")
     return Spot(place, facts["label"], x, y, bool(facts["secret"]), facts)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession
 from windowseat.errors import BrowserError
+from windowseat.page import events
 from windowseat.page.world import WORLD_NAME, ScriptError, value_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,43 @@ class Chooser:
     def as_dict(self) -> dict[str, Any]:
         """The chooser as operations answer it: `id`, `multiple`, `accept`."""
         return {"id": self.id, "multiple": self.multiple, "accept": self.accept}
+
+
+class Choosers:
+    """The open chooser of one page, if there is one."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.open: Chooser | None = None
+
+    def asked(self, session: CdpSession, params: dict[str, Any]) -> None:
+        """Take `Page.fileChooserOpened` of a session of this page."""
+        self._page.spawn(self._show(session, params), "open a file chooser")
+
+    async def _show(self, session: CdpSession, params: dict[str, Any]) -> None:
+        document = self._page.document
+        chooser = await chooser_of(self._page, session, params)
+        if self._page.document == document and not self._page.gone:
+            self.close()
+            self.open = chooser
+            self._page.emit(events.ChooserOpened(chooser))
+
+    def close(self) -> None:
+        """It was answered, another one takes its place, or the page went."""
+        gone, self.open = self.open, None
+        if gone is not None:
+            self._page.emit(events.ChooserClosed(gone.id))
+
+    async def answer(self, paths: list[str], chooser_id: str | None, timeout: float) -> None:
+        """Answer the open chooser; see `Page.answer_chooser`."""
+        found = self.open
+        if found is None or (chooser_id is not None and chooser_id != found.id):
+            raise BrowserError("not-found", "The page does not ask for files (any more).")
+        if len(paths) > 1 and not found.multiple:
+            raise BrowserError("invalid-args", "This page asks for one file only.")
+        # Taken away first, so that a second answer finds none.
+        self.close()
+        await answer(self._page, found, paths, timeout)
 
 
 # These run with the input as `this`, in our own world, so the page's prototypes do not matter.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from windowseat.page.choosers import Chooser
-from windowseat.page.dialogs import Dialog
+if TYPE_CHECKING:
+    from windowseat.page.choosers import Chooser
+    from windowseat.page.dialogs import Dialog
 
 
 @dataclass(frozen=True)

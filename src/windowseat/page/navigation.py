@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 WAITS: Final = ("load", "domcontentloaded", "commit", "none")
 READ_LIMIT: Final = 2.0
+ERROR_PAGE_LIMIT: Final = 0.5
 STATUS: Final = """function() {
   const entry = performance.getEntriesByType('navigation')[0];
   return [String(location.href).slice(0, 2048), String(document.title).slice(0, 256),
@@ -88,6 +89,7 @@ async def navigate(page: Page, url: str, wait: str = "load", timeout: float = 15
             return {"url": url, "title": page.title, "status": None}
         answer = await _answered(page, sent, url, timeout)
         if answer.get("errorText") or answer.get("isDownload"):
+            await _error_page(page, answer)
             raise _failure(url, str(answer.get("errorText", "")), downloads, bool(answer.get("isDownload")))
         # Without a loader id it was a move within the document, which is complete by itself.
         if answer.get("loaderId"):
@@ -173,6 +175,13 @@ async def _answered(
         raise BrowserError(
             "navigation-failed", f"{_short(url)} cannot be opened: {error.message}."
         ) from error
+
+
+async def _error_page(page: Page, answer: dict[str, Any]) -> None:
+    """The browser's error page comes a little after the answer; what is read next should be it."""
+    document = answer.get("loaderId")
+    if document and answer.get("errorText") != "net::ERR_ABORTED":
+        await page.load.wait(lambda: _interrupted(page) or page.document == document, ERROR_PAGE_LIMIT)
 
 
 async def _wait_stage(page: Page, document: str, stage: str, timeout: float) -> None:

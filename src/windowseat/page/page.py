@@ -18,23 +18,11 @@ from typing import Any, Final
 
 from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
 from windowseat.errors import BrowserError
-from windowseat.page import choosers, navigation
-from windowseat.page.choosers import Chooser
+from windowseat.page import events, navigation
+from windowseat.page.choosers import Chooser, Choosers
 from windowseat.page.dialogs import Dialog, Dialogs, answer_dialog, dialog_error
 from windowseat.page.evaluation import evaluate_in_page
-from windowseat.page.events import (
-    Changed,
-    ChooserClosed,
-    ChooserOpened,
-    Crashed,
-    DialogClosed,
-    DialogOpened,
-    DownloadBegan,
-    Gone,
-    Navigated,
-    PageEvent,
-    WindowOpened,
-)
+from windowseat.page.events import PageEvent
 from windowseat.page.frames import AUTO_ATTACH, Frames
 from windowseat.page.loading import Loading
 from windowseat.page.problems import page_crashed, page_gone
@@ -77,13 +65,13 @@ class Page:
         self.crashed = False
         self.gone = False
         self.unresponsive = False
-        self.chooser: Chooser | None = None
         self.dialogs = Dialogs()
         self.refs = Refs()
         self.load = Loading()
         self.reading = asyncio.Lock()  # one snapshot at a time: they share the count of refs
         self._waits = Waits()
         self._reader = Reader(self)
+        self._choosers = Choosers(self)
         self.worlds = Worlds(self.settle)
         self.frames = Frames(session, self._set_up_frame, self._frame_left)
         self._listeners: list[Callable[[PageEvent], None]] = []
@@ -96,6 +84,11 @@ class Page:
     def dialog(self) -> Dialog | None:
         """The dialog that stands open, answered or not, until the browser says that it went."""
         return self.dialogs.open
+
+    @property
+    def chooser(self) -> Chooser | None:
+        """The file chooser that waits for files."""
+        return self._choosers.open
 
     # -- start and events --------------------------------------------------------------------
 
@@ -140,7 +133,8 @@ class Page:
 
         return stop
 
-    def _emit(self, event: PageEvent) -> None:
+    def emit(self, event: PageEvent) -> None:
+        """Tell every listener; what one of them throws is only logged."""
         for listener in list(self._listeners):
             try:
                 listener(event)
@@ -158,15 +152,15 @@ class Page:
         on("Page.frameStartedNavigating", self._navigation_asked)
         on("Page.javascriptDialogOpening", self._dialog_opened)
         on("Page.javascriptDialogClosed", lambda _: self._dialog_closed())
-        on("Page.fileChooserOpened", lambda p: self._chooser_asked(self.session, p))
-        on("Page.windowOpen", lambda p: self._emit(WindowOpened(str(p.get("url", ""))[:URL_LIMIT])))
+        on("Page.fileChooserOpened", lambda p: self._choosers.asked(self.session, p))
+        on("Page.windowOpen", lambda p: self.emit(events.WindowOpened(str(p.get("url", ""))[:URL_LIMIT])))
         on("Page.downloadWillBegin", self._download_began)
         on("Inspector.targetCrashed", lambda _: self._crashed())
         self.session.on_end(self._ended)
 
     def _set_up_frame(self, session: CdpSession) -> None:
         session.send("Page.setInterceptFileChooserDialog", {"enabled": True})
-        session.on("Page.fileChooserOpened", lambda p: self._chooser_asked(session, p))
+        session.on("Page.fileChooserOpened", lambda p: self._choosers.asked(session, p))
 
     def _frame_left(self, frame: str) -> None:
         self.worlds.forget(frame)
@@ -186,11 +180,11 @@ class Page:
         restored = params.get("type") == "BackForwardCacheRestore"
         self.load.committed(self.document, whole=restored)
         url = str(frame.get("unreachableUrl") or frame.get("url", "")) + str(frame.get("urlFragment") or "")
-        self._close_chooser()
+        self._choosers.close()
         if restored:
             self.spawn(self._learn_frames(), "read the frames")
         self.set_state(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
-        self._emit(Navigated(self.document, self.url, restored))
+        self.emit(events.Navigated(self.document, self.url, restored))
         self.read_soon()
 
     async def _learn_frames(self) -> None:
@@ -224,16 +218,16 @@ class Page:
 
     def _download_began(self, params: dict[str, Any]) -> None:
         name = str(params.get("suggestedFilename", ""))[:255]
-        self._emit(DownloadBegan(str(params.get("url", ""))[:URL_LIMIT], name))
+        self.emit(events.DownloadBegan(str(params.get("url", ""))[:URL_LIMIT], name))
 
     def _crashed(self) -> None:
         self._dialog_closed()
-        self._close_chooser()
+        self._choosers.close()
         self.worlds.forget_all()
         self.refs.forget_all()
         self.set_state(crashed=True, loading=False)
         self._interrupt(page_crashed())
-        self._emit(Crashed())
+        self.emit(events.Crashed())
 
     def _ended(self) -> None:
         if self.gone:
@@ -241,9 +235,9 @@ class Page:
         self.gone = True
         self._reader.cancel()
         self._dialog_closed()
-        self._close_chooser()
+        self._choosers.close()
         self._interrupt(page_gone())
-        self._emit(Gone())
+        self.emit(events.Gone())
 
     # -- state ---------------------------------------------------------------------------------
 
@@ -252,7 +246,7 @@ class Page:
         if any(getattr(self, name) != value for name, value in state.items()):
             for name, value in state.items():
                 setattr(self, name, value)
-            self._emit(Changed())
+            self.emit(events.Changed())
 
     def read_soon(self) -> None:
         """Read address, title, icon and history again in a moment; many calls make one reading.
@@ -276,8 +270,6 @@ class Page:
         task = asyncio.get_running_loop().create_task(guarded(), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    # -- the bounded wait ----------------------------------------------------------------------
 
     async def settle(
         self,
@@ -373,12 +365,12 @@ class Page:
     def _dialog_opened(self, params: dict[str, Any]) -> None:
         dialog = self.dialogs.opened(params)
         self._interrupt(dialog_error(dialog, outcome="unknown"))
-        self._emit(DialogOpened(dialog))
+        self.emit(events.DialogOpened(dialog))
 
     def _dialog_closed(self) -> None:
         dialog = self.dialogs.closed()
         if dialog is not None:
-            self._emit(DialogClosed(dialog.id))
+            self.emit(events.DialogClosed(dialog.id))
             self.read_soon()
 
     async def answer_dialog(
@@ -395,20 +387,6 @@ class Page:
         """
         await answer_dialog(self, accept, text, dialog, timeout)
 
-    def _chooser_asked(self, session: CdpSession, params: dict[str, Any]) -> None:
-        self.spawn(self._open_chooser(session, params), "open a file chooser")
-
-    async def _open_chooser(self, session: CdpSession, params: dict[str, Any]) -> None:
-        chooser = await choosers.chooser_of(self, session, params)
-        self._close_chooser()
-        self.chooser = chooser
-        self._emit(ChooserOpened(chooser))
-
-    def _close_chooser(self) -> None:
-        gone, self.chooser = self.chooser, None
-        if gone is not None:
-            self._emit(ChooserClosed(gone.id))
-
     async def answer_chooser(
         self, paths: list[str], *, chooser: str | None = None, timeout: float = 10.0
     ) -> None:
@@ -418,11 +396,4 @@ class Page:
             BrowserError: `not-found`, none is open (any more); `invalid-args`, several files
                 for an input that takes one; `unsupported`, the page used a picker without an input.
         """
-        found = self.chooser
-        if found is None or (chooser is not None and chooser != found.id):
-            raise BrowserError("not-found", "The page does not ask for files (any more).")
-        if len(paths) > 1 and not found.multiple:
-            raise BrowserError("invalid-args", "This page asks for one file only.")
-        # Taken away first, so that a second answer finds none.
-        self._close_chooser()
-        await choosers.answer(self, found, paths, timeout)
+        await self._choosers.answer(paths, chooser, timeout)

@@ -92,6 +92,7 @@ async def _counts(page: Page, target: str, timeout: float) -> list[tuple[Place, 
         return_exceptions=True,
     )
     found: list[tuple[Place, int]] = []
+    partly: list[tuple[Place, int]] = []
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, BaseException):
             if isinstance(answer, BrowserError) and answer.code != "timeout":
@@ -101,8 +102,9 @@ async def _counts(page: Page, target: str, timeout: float) -> list[tuple[Place, 
             continue  # a frame that loads or hangs has nothing to act on now
         if "problem" in answer:
             raise BrowserError(answer["problem"], answer["message"])
-        found.append((place, int(answer["count"] or 0)))
-    return found
+        (partly if answer.get("partly") else found).append((place, int(answer["count"] or 0)))
+    # What says exactly the words, in whatever frame, is meant rather than what contains them.
+    return found if any(count for _place, count in found) else found + partly
 
 
 async def ask(page: Page, place: Place, name: str, args: list[Any], timeout: float) -> dict[str, Any]:

@@ -22,17 +22,26 @@ const SKIPPED = new Set(["script", "style", "noscript", "template", "head", "tit
  * @param {string} target @returns {Element[]}
  */
 export function findAll(target) {
+  return findWith(target).found;
+}
+
+/**
+ * The same, and whether they match in part only (`text=`, `label=` and names of roles).
+ * @param {string} target @returns {{found: Element[], partly: boolean}}
+ */
+export function findWith(target) {
   const ref = /^@e(\d+)$/.exec(target);
   if (ref) {
     const element = byRef(Number(ref[1]));
     if (!element) {
       throw new Problem("stale-ref", `${target} is not in the page any more; take a new snapshot.`, true);
     }
-    return [element];
+    return { found: [element], partly: false };
   }
+  partly = false;
   const found = search(target);
   const visible = found.filter(isVisible);
-  return visible.length ? visible : found;
+  return { found: visible.length ? visible : found, partly };
 }
 
 /** The one element that a target means. @param {string} target */
@@ -77,6 +86,9 @@ function byCss(selector) {
   return found;
 }
 
+/** Whether the last search found whole matches none, but parts. */
+let partly = false;
+
 /** A word in quotes is taken exactly. @param {string} text @returns {{text: string, exact: boolean}} */
 function unquote(text) {
   const quoted = /^(["'])(.*)\1$/s.exec(text.trim());
@@ -102,6 +114,7 @@ function best(elements, wanted, says) {
       part.push(element);
     }
   }
+  partly = whole.length === 0;
   return whole.length ? whole : part;
 }
 

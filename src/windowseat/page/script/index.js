@@ -2,7 +2,7 @@
 // The page script's door: what the hub calls in a page, by name, with JSON in and JSON out.
 
 import { editableOf, hasText, prepare, setValue } from "./edit.js";
-import { Problem, findAll, findOne } from "./find.js";
+import { Problem, findAll, findOne, findWith } from "./find.js";
 import { describe, flat, forgetStyles, isSecret, roleOf, valueOf } from "./meaning.js";
 import { Outline } from "./outline.js";
 import { boxOf, facts, hitAt, innerOrigin, lastElement, nextFrame, whenReady } from "./ready.js";
@@ -60,7 +60,8 @@ const script = {
       if (window !== window.parent && window.frameElement) {
         return { count: null };
       }
-      return { count: findAll(target).length };
+      const { found, partly } = findWith(target);
+      return { count: found.length, partly };
     });
   },
 
