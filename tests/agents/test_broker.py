@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import http.server
 import threading
 import time
@@ -15,9 +16,11 @@ from support.agents import until
 from support.hub_here import hub_here
 from windowseat.agents import broker as broker_module
 from windowseat.agents.broker import Broker
-from windowseat.agents.carry import CARRIERS, cut
+from windowseat.agents.carry import CARRIERS, cut, url_pattern
 from windowseat.agents.kernels import Kernels
+from windowseat.errors import BrowserError
 from windowseat.hub.events import Activity
+from windowseat.page.waiting import url_matcher
 from windowseat.rules.operations import OPERATIONS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -289,6 +292,32 @@ async def test_code_in_a_kernel_drives_the_browser(broker, session, site, tmp_pa
 async def test_two_commands_at_once_ask_for_one_window(broker, session):
     await asyncio.gather(*(good(broker, session, "tab.evaluate", js="1") for _ in range(4)))
     assert len(await good(broker, session, "tabs.list")) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "address", "met"),
+    [
+        ("/two", "http://a/two?x=1", True),
+        ("*/inbox*", "http://a/mail/inbox/3", True),
+        ("/inbox/", "http://a/inbox/3", True),
+        ("/(a+)+$/", "http://a/(a+)+$/", True),
+        ("/.*/", "http://a/b/", False),
+        ("http://a/*/end", "http://a/x/y/end", True),
+        ("http://a/*/end", "http://a/x/y/end/", False),
+        ("*", "http://a/", True),
+        ("x**y", "http://a/xzy", True),
+    ],
+)
+async def test_an_address_is_waited_for_by_its_pieces(wanted, address, met):
+    assert bool(url_matcher(url_pattern(wanted))(address)) is met
+
+
+@pytest.mark.parametrize("wanted", ["*a*a*a*a*b", "http://*a*a*a*b", "/(a+)+$/", "a*b", "http://a/*a*b"])
+async def test_no_pattern_keeps_the_hub_busy(wanted):
+    began = time.process_time()
+    with contextlib.suppress(BrowserError):
+        url_matcher(url_pattern(wanted))("http://a/" + "a" * 2000 + "!")
+    assert time.process_time() - began < 1.0
 
 
 async def test_a_line_is_one_short_line():

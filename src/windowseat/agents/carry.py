@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -234,9 +235,33 @@ async def _wait(command: Command) -> dict[str, Any]:
     tab, page = await command.page()
     name = next(each for each in command.operation.one_of if command.args[each] is not None)
     wanted: str = command.args[name]
+    if name == "url":
+        wanted = url_pattern(wanted)
     words = {"text": "the text ", "url": "the address ", "gone": "the end of ", "js": "JavaScript: "}
     command.tell(tab, f"waits for {words.get(name, '')}“{wanted}”")
     return await actions.wait(page, timeout=command.left(), **{name: wanted})
+
+
+def url_pattern(wanted: str) -> str:
+    """Return a pattern for an address that can be matched in a moment, whoever chose pattern and address.
+
+    A page's address may have 2,048 characters, and the hub matches it for everybody: regular
+    expressions and many stars could take it hours.
+
+    Raises:
+        BrowserError: `invalid-args`, it has too many stars.
+    """
+    anchored = "://" in wanted
+    pattern = re.sub(r"\*+", "*", wanted)
+    if not anchored:
+        pattern = pattern.strip("*")  # it may stand anywhere in the address as it is
+    if pattern.count("*") > (2 if anchored else 1):
+        raise BrowserError(
+            "invalid-args", "tab.wait: url may have two * in a whole address, else one in the middle."
+        )
+    if not pattern or (len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/")):
+        pattern += "*"  # "/inbox/" is a piece of an address here, not a regular expression
+    return pattern
 
 
 async def _screenshot(command: Command) -> dict[str, Any]:

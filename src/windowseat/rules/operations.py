@@ -218,7 +218,13 @@ _OPERATIONS: Final = (
                 high=4096,
             ),
             Arg("selector", "text", "something visible matches this target", low=1, high=2000),
-            Arg("url", "text", "the address contains this; * stands for anything", low=1, high=2000),
+            Arg(
+                "url",
+                "text",
+                "the address contains this, with one * for anything in it; a whole address with ://",
+                low=1,
+                high=2000,
+            ),
             Arg("load", "choice", "the page has come so far", choices=("load", "domcontentloaded")),
             Arg("js", "text", "this expression is true in the page", low=1, high=TEXT_LIMIT),
             Arg(
