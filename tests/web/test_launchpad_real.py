@@ -86,8 +86,34 @@ async def test_a_person_s_way_through_the_launchpad(up):
             await page.get_by_role("button", name=re.compile("^Reopen Docs")).click()
             await expect(docs).to_be_visible()
 
+            await the_view_opens_without_the_launchpad_s_cookie(context, page)
             await the_hub_dies_and_another_comes(home, status, page)
             await browser.close()
+
+
+async def the_view_opens_without_the_launchpad_s_cookie(context: Any, page: Any) -> None:
+    """By another host name no cookie goes along: the view's own sign-in page trades the token."""
+    address = await page.evaluate(
+        """async () => {
+          const cards = [...document.querySelectorAll("tab-card")];
+          const { id } = cards.find((one) => one.tab.title === "Cart").tab;
+          const headers = { "X-Windowseat-Secret": localStorage.getItem("windowseat-secret") };
+          return (await (await fetch(`/api/v1/tabs/${id}/view`, { method: "POST", headers })).json()).view;
+        }"""
+    )
+    elsewhere = await context.new_page()
+    address = address.replace("//localhost:", "//127.0.0.1:")
+    await elsewhere.goto(address)
+    await expect(elsewhere).to_have_title(re.compile("^Cart"))
+    assert "#" not in elsewhere.url
+    # Used up: another browser gets nothing for it, this one needs it no more.
+    await elsewhere.reload()
+    await expect(elsewhere).to_have_title(re.compile("^Cart"))
+    stranger = await context.browser.new_page()
+    await stranger.goto(address)
+    await expect(stranger.get_by_role("alert")).to_contain_text("used already")
+    await stranger.close()
+    await elsewhere.close()
 
 
 async def the_hub_dies_and_another_comes(home: Path, status: dict[str, Any], page: Any) -> None:

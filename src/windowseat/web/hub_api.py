@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -34,7 +33,6 @@ from windowseat.web.hub_gate import ProgramsOnly
 from windowseat.web.machine import machine_memory
 from windowseat.web.services import Services
 
-_NEW_WINDOWS_A_MINUTE: Final = 20
 _MEMORY_WITHIN: Final = 2.0
 
 
@@ -84,7 +82,6 @@ class _HubApi:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._hub = services.hub
-        self._windows: deque[float] = deque(maxlen=_NEW_WINDOWS_A_MINUTE)
 
     async def status(self, _: Request) -> Response:
         return JSONResponse({"running": True, **self._services.status()})
@@ -160,12 +157,9 @@ class _HubApi:
     async def window(self, request: Request) -> Response:
         name = request.path_params["name"]
         _check_session(name)
-        now = time.monotonic()
-        has_one = any(tab.session == name for tab in self._hub.tabs.values())
-        if not has_one:
-            if len(self._windows) == self._windows.maxlen and now - self._windows[0] < 60:
-                raise BrowserError("host-unavailable", "Too many new windows in a minute; wait a little.")
-            self._windows.append(now)
+        has_one = any(tab.session == name and tab.closes_at is None for tab in self._hub.tabs.values())
+        if not has_one and not self._services.windows.take():
+            raise BrowserError("host-unavailable", "Too many new windows in a minute; wait a little.")
         tab = await self._hub.session_window(name)
         return JSONResponse(tab_document(self._services, tab))
 

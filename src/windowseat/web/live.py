@@ -49,8 +49,7 @@ class Live:
 
     async def serve(self, socket: WebSocket) -> None:
         """One page's socket, until it ends. The cookie came with the handshake, the secret does not."""
-        admission = self._services.admission
-        if admission.cookie_holder(socket.cookies) is None:
+        if not self._has_cookie(socket):
             await socket.close(1008)  # before it is accepted: answered as 403
             return
         await socket.accept()
@@ -72,6 +71,12 @@ class Live:
             await _close(socket, TRY_AGAIN, "The hub cannot read its files now.")
         finally:
             self._open -= 1
+
+    def _has_cookie(self, socket: WebSocket) -> bool:
+        try:
+            return self._services.admission.cookie_holder(socket.cookies) is not None
+        except StoreError:
+            return False
 
     async def _admitted(self, socket: WebSocket) -> Person | None:
         hello = _parse(await asyncio.wait_for(socket.receive_text(), _HELLO_WITHIN))

@@ -6,9 +6,11 @@ here learns more of the hub than this page says.
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
 from windowseat.hub.events import HubEvent
 from windowseat.hub.people import Person
@@ -16,6 +18,8 @@ from windowseat.hub.store import ClosedTab, StoredSession
 from windowseat.hub.tab import Tab
 from windowseat.web.admission import Admission
 from windowseat.web.origins import Origins
+
+NEW_WINDOWS_A_MINUTE: Final = 20
 
 
 class HubDoor(Protocol):
@@ -103,6 +107,22 @@ class BrokerDoor(Protocol):
         """The `result` of contract C3; never raises."""
 
 
+class WindowLimit:
+    """How many sessions' windows may be made anew: 20 a minute, by all ways together (contract C6)."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._made: deque[float] = deque(maxlen=NEW_WINDOWS_A_MINUTE)
+
+    def take(self) -> bool:
+        """Count one more; whether it may be made."""
+        now = self._clock()
+        if len(self._made) == NEW_WINDOWS_A_MINUTE and now - self._made[0] < 60:
+            return False
+        self._made.append(now)
+        return True
+
+
 @dataclass(frozen=True)
 class Services:
     """Everything that the Launchpad's origin and the hub's API are made of.
@@ -114,6 +134,7 @@ class Services:
         browser_pid: Chromium's process, while it runs.
         token: what a program on the loopback port sends as its bearer.
         machine: this machine's name, for the Launchpad's corner.
+        windows: the limit on new windows.
     """
 
     hub: HubDoor
@@ -128,3 +149,4 @@ class Services:
     browser_pid: Callable[[], int | None]
     token: str
     machine: str
+    windows: WindowLimit = field(default_factory=WindowLimit)

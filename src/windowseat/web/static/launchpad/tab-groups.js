@@ -52,7 +52,7 @@ class TabGroups extends HTMLElement {
     for (const key of this.cards.keys()) {
       if (!this.sections.has(key)) this.#drop(key);
     }
-    this.empty.hidden = state.connection === "connecting" || shown.length > 0;
+    this.empty.hidden = state.you === null || shown.length > 0;
     mark(this.empty, "data-filtered", state.tabs.size > 0);
     const all = this.#all();
     if (!this.current?.isConnected) this.#reach(all[0] ?? null);
