@@ -81,7 +81,7 @@ class ScriptedView:
         uploads: name and bytes of each upload.
         deny: whether the next first messages are refused.
         welcome: changes to the `welcome` that answers.
-        upload_gate: uploads are answered only while it is set.
+        welcome_gate, upload_gate: first messages and uploads are answered only while it is set.
     """
 
     def __init__(self) -> None:
@@ -91,6 +91,8 @@ class ScriptedView:
         self.deny: Callable[[Message], bool] = lambda hello: False
         self.welcome: Message = {}
         self.accepting = True
+        self.welcome_gate = asyncio.Event()
+        self.welcome_gate.set()
         self.upload_gate = asyncio.Event()
         self.upload_gate.set()
         self.upload_status = 200
@@ -110,6 +112,7 @@ class ScriptedView:
             await socket.send_json({"t": "denied", "reason": "spent"})
             await socket.close(4401)
             return
+        await self.welcome_gate.wait()
         self._socket = socket
         you = person("v1", "Ana", "blue", you=True)
         first = {

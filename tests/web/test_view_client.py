@@ -176,6 +176,11 @@ async def test_another_viewers_size_is_scaled_and_points_stay_right(seat: Seat) 
     assert len([one for one in seat.hub.of("mouse") if one["k"] == "down"]) == 2
 
 
+async def test_a_page_that_is_too_high_is_scaled_too(seat: Seat) -> None:
+    await draw(seat, 900, 1200)
+    assert await seat.canvas.bounding_box() == {"x": 225, "y": BAR, "width": 450, "height": 600}
+
+
 async def test_a_viewer_can_give_the_page_its_own_size(seat: Seat) -> None:
     take = seat.page.get_by_role("button", name="Use my size")
     await expect(take).to_be_hidden()
@@ -220,6 +225,18 @@ async def test_a_drag_goes_on_outside_and_ends_there(seat: Seat) -> None:
     moves = [one for one in seat.hub.of("mouse") if one["k"] == "move" and one["bs"] == 1]
     assert moves
     assert (moves[-1]["x"], moves[-1]["y"]) == (899, 0)
+
+
+async def test_a_button_never_overtakes_the_moves_before_it(seat: Seat) -> None:
+    await seat.page.evaluate(
+        """() => { const area = document.querySelector("#area");
+        for (const [kind, x] of [["mousemove", 10], ["mousedown", 10], ["mousemove", 90], ["mouseup", 90]])
+          area.dispatchEvent(new MouseEvent(kind, { clientX: x, clientY: 200, button: 0, detail: 1,
+            bubbles: true, cancelable: true })); }"""
+    )
+    await seat.hub.first("mouse", k="up")
+    assert [(one["k"], one["x"]) for one in seat.hub.of("mouse")] == [
+        ("move", 10), ("down", 10), ("move", 90), ("up", 90)]  # fmt: skip
 
 
 async def test_wheel_moves_and_leaving(seat: Seat) -> None:
@@ -512,6 +529,9 @@ async def test_fingers_arrive_as_touches_not_as_a_mouse(phone: Seat) -> None:
     assert told[0] == ("start", [(0, 100, 200)])
     assert told[1] == ("start", [(0, 100, 200), (1, 200, 300)])
     assert ("move", [(0, 100, 200), (1, 240, 356)]) in told
+    await phone.cdp.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": points[:1]})
+    await phone.hub.until(lambda: phone.hub.of("touch")[-1]["k"] == "start", "no second touch")
+    assert [finger["id"] for finger in phone.hub.of("touch")[-1]["p"]] == [0]
     assert phone.hub.of("mouse") == []
 
 
@@ -747,10 +767,14 @@ async def test_a_lost_connection_comes_back_by_itself_and_on_demand(seat: Seat) 
 
 async def test_nothing_typed_while_it_is_away_is_sent_later(seat: Seat) -> None:
     seat.hub.accepting = False
+    seat.hub.welcome_gate.clear()
     await seat.hub.cut()
     await expect(seat.page.locator("body[data-phase=reconnecting]")).to_be_attached()
     await seat.page.keyboard.type("secret")
     seat.hub.accepting = True
+    await seat.hub.until(lambda: len(seat.hub.hellos) == 2, "it did not reconnect")
+    await seat.page.keyboard.type("hidden")  # connected, not let in yet
+    seat.hub.welcome_gate.set()
     await expect(seat.page.locator("body[data-phase=live]")).to_be_attached(timeout=10_000)
     await seat.page.keyboard.press("z")
     await seat.hub.first("key", k="up", key="z")
