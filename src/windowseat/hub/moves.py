@@ -95,8 +95,7 @@ class Moves:
             self._feed(ids.SpareTaken(entry))
             self.want_spare()
             self._tasks.spawn(self._number(entry.id, spare), name="number the spare's tab")
-            if url != BLANK:
-                await self._go(spare, url)
+            await self._go_or_end(entry.id, spare, url)
             return entry.id
         async with self.lock(entry.id):
             self._feed(ids.Begun(Operation(entry.id, Kind.CREATE), entry))
@@ -104,9 +103,22 @@ class Moves:
                 target = await self._create(root, placeholder_url(entry.id))
                 self._feed(ids.Done(entry.id, target))
                 self._tasks.spawn(self._number(entry.id, target), name="number a new tab")
-        await self._go(target, url)
         self.want_spare()
+        await self._go_or_end(entry.id, target, url)
         return entry.id
+
+    async def _go_or_end(self, id: str, target: str, url: str) -> None:
+        """Send a new tab on its way; one that cannot be reached does not stay behind, blank."""
+        if url == BLANK:
+            return
+        try:
+            await self._go(target, url)
+        except BrowserError:
+            with contextlib.suppress(BrowserError):
+                self._feed(ids.ClosedForEveryone(id))
+            raise
+        except CdpGone as failure:
+            raise BrowserError("host-unavailable", "The browser ended. Try once more.") from failure
 
     async def _create(self, root: CdpSession, url: str) -> str:
         width, height = self._size
