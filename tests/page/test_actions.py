@@ -154,6 +154,32 @@ async def test_it_says_what_covers_an_element(page: Page, show: Show) -> None:
     assert await title(page) == "hit"
 
 
+@pytest.mark.parametrize(
+    "style", ["opacity:0;width:0;height:0", "clip-path:inset(50%);width:1px;height:1px", "display:none"]
+)
+async def test_a_field_that_its_page_draws_itself_is_hit_by_its_label(
+    page: Page, show: Show, style: str
+) -> None:
+    await show(
+        f"<div style='height:300px'></div><label><input type=checkbox style='position:absolute;{style}'>"
+        "<span style='display:inline-block;padding:9px'>Dark mode</span></label>"
+    )
+    assert (await actions.click(page, "input"))["checked"] is True
+    assert (await actions.click(page, "label=Dark mode"))["checked"] is False
+
+
+async def test_what_stays_as_it_was_is_not_told(page: Page, show: Show) -> None:
+    await show("<input aria-label=Name value=Ann><input type=radio aria-label=R checked>")
+    assert await actions.click(page, "label=Name") == {"clicked": "textbox “Name”"}
+    assert await actions.click(page, "label=R") == {"clicked": "radio “R”"}
+
+
+async def test_a_point_outside_says_so(page: Page, show: Show) -> None:
+    await show("<button>x</button>")
+    outside = await failure_of(actions.click(page, "button", position=(5000, 5), timeout=0.4))
+    assert "outside the visible part" in outside.message
+
+
 async def test_it_says_when_disabled_or_hidden_to_the_end(page: Page, show: Show) -> None:
     await show("<button disabled>Off</button><input id=h style='visibility:hidden'>")
     assert "disabled" in (await failure_of(actions.click(page, "text=Off", timeout=0.4))).message

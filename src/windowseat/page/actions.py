@@ -97,7 +97,10 @@ async def click(
     _tell(tell, "click", f"clicks {spot.label}", spot)
     with Watch(page) as watch:
         released = _press(page, spot.x, spot.y, button, count, _mask(modifiers))
-        return {"clicked": spot.label, **await watch.changed(spot.place, released, _left(end))}
+        return {
+            "clicked": spot.label,
+            **await watch.changed(spot.place, released, _left(end), spot.facts["state"]),
+        }
 
 
 async def type_text(
@@ -141,7 +144,7 @@ async def type_text(
                 sent += _key(page, "Backspace", 8)
             if submit:
                 sent += _key(page, "Enter", 13, "\r")
-        changed = await watch.changed(spot.place, sent[-1] if sent else None, _left(end))
+        changed = await watch.changed(spot.place, sent[-1] if sent else None, _left(end), {})
     return {"typed": spot.label, **changed}
 
 

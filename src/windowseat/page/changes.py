@@ -57,9 +57,17 @@ class Watch:
             self._chooser = True
 
     async def changed(
-        self, place: Place, sent: asyncio.Future[dict[str, Any]] | None, timeout: float
+        self,
+        place: Place,
+        sent: asyncio.Future[dict[str, Any]] | None,
+        timeout: float,
+        before: dict[str, Any],
     ) -> dict[str, Any]:
         """Wait for the input to be handled and for a navigation it began; tells what changed.
+
+        Args:
+            sent: the last command of the input, if there was any.
+            before: the element's `value`, `checked` and `expanded`; what is still so is not told.
 
         Raises:
             BrowserError: `timeout`, the page did not take the input in time.
@@ -70,7 +78,7 @@ class Watch:
         try:
             if sent is not None:
                 await self._page.settle(sent, timeout, "the page to take the input")
-            told = await self._element(place)
+            told = await self._element(place, before)
         except CdpError as error:
             # The frame that had the input went because of it.
             if self._page.load.requests == self._requests and not self._page.gone:
@@ -85,7 +93,7 @@ class Watch:
         await self._arrive(max(0.05, min(ARRIVAL, end - loop.time())))
         return {**told, **self._events()}
 
-    async def _element(self, place: Place) -> dict[str, Any]:
+    async def _element(self, place: Place, before: dict[str, Any]) -> dict[str, Any]:
         worlds = self._page.worlds
         try:
             if place.context is not None:
@@ -98,7 +106,8 @@ class Watch:
             if error.code == "timeout":
                 return {}
             raise
-        return {name: after[name] for name in TOLD if after.get(name) is not None}
+        now = {name: after.get(name) for name in TOLD}
+        return {name: now[name] for name in TOLD if now[name] is not None and now[name] != before.get(name)}
 
     async def _arrive(self, timeout: float) -> None:
         """Where a navigation of the main frame began, wait until its document can be read."""

@@ -164,7 +164,14 @@ function byRole(wanted) {
 /** @param {string} wanted */
 function byLabel(wanted) {
   const fields = Array.from(allElements()).filter(isField);
-  return best(fields, wanted, (element) => nameOf(element, roleOf(element)));
+  return best(fields, wanted, (element) => nameOf(element, roleOf(element)) || labelText(element));
+}
+
+/** A field that is not displayed has no accessible name; its label may be displayed all the same.
+ * @param {Element} element */
+function labelText(element) {
+  const labels = /** @type {HTMLInputElement} */ (element).labels;
+  return Array.from(labels ?? [], (label) => flat(label.textContent ?? "")).join(" ");
 }
 
 /** @param {Element} element */

@@ -3,9 +3,9 @@
 
 import { editableOf, hasText, prepare, setValue } from "./edit.js";
 import { Problem, findAll, findOne, findWith } from "./find.js";
-import { describe, flat, forgetStyles, isSecret, roleOf, valueOf } from "./meaning.js";
+import { describe, flat, forgetStyles } from "./meaning.js";
 import { Outline } from "./outline.js";
-import { boxOf, facts, hitAt, innerOrigin, lastElement, nextFrame, whenReady } from "./ready.js";
+import { boxOf, facts, hitAt, innerOrigin, lastElement, nextFrame, stateOf, whenReady } from "./ready.js";
 import { isVisible, rootsIn } from "./style.js";
 
 /** @type {Element[]} */
@@ -110,21 +110,7 @@ const script = {
     if (!element || !element.isConnected) {
       return { present: false };
     }
-    const active = /** @type {HTMLInputElement} */ (element);
-    const checkable = element.localName === "input" && (active.type === "checkbox" || active.type === "radio");
-    return {
-      present: true,
-      secret: isSecret(element),
-      value: isSecret(element) ? null : valueOf(element, roleOf(element)) || null,
-      checked: checkable ? active.checked : null,
-      expanded: element.getAttribute("aria-expanded"),
-    };
-  },
-
-  /** What a field contains, for comparing with what was typed: never a secret's. */
-  typed() {
-    const element = /** @type {HTMLInputElement | null} */ (document.activeElement);
-    return element && !isSecret(element) ? String(element.value ?? element.innerText ?? "").slice(0, 100000) : null;
+    return { present: true, ...stateOf(element) };
   },
 
   /** A point in a frame's document, seen from here; and what covers the frame there. Called with the frame element. @param {Element} frame @param {number} x @param {number} y */

@@ -2,7 +2,7 @@
 // When an element can be acted on, and where: visible, at rest, enabled, and really hit at its point.
 
 import { Problem, findOne } from "./find.js";
-import { describe, isDisabled, isSecret } from "./meaning.js";
+import { describe, isDisabled, isSecret, roleOf, valueOf } from "./meaning.js";
 import { contains, isVisible, parentOf } from "./style.js";
 
 /**
@@ -12,6 +12,7 @@ import { contains, isVisible, parentOf } from "./style.js";
 
 /** Frames come at most this much apart before we go on without one: a hidden window paints none. */
 const FRAME_WAIT = 50;
+const OUTSIDE = "";
 const ALIGNMENTS = /** @type {const} */ (["center", "end", "start", "nearest"]);
 
 /** The next animation frame, or a little later where none come. @returns {Promise<void>} */
@@ -76,7 +77,7 @@ export function hitAt(root, point) {
 function coverAt(element, point) {
   const hit = hitAt(element.ownerDocument, point);
   if (!hit) {
-    return "nothing is there: the point is outside the visible part of the page";
+    return OUTSIDE;
   }
   if (!contains(element, hit) && !labels(hit, element)) {
     return describe(outermost(hit, element));
@@ -123,7 +124,7 @@ function pointsOf(element, position) {
 
 /** @param {Element} element @param {Point | null} position @returns {{point: Point} | {cover: string}} */
 function hitPoint(element, position) {
-  let cover = "";
+  let cover = OUTSIDE;
   for (const point of pointsOf(element, position)) {
     const found = coverAt(element, point);
     if (found === null) {
@@ -167,22 +168,29 @@ function isSame(a, b) {
  */
 async function atRest(target, enabled) {
   const element = findOne(target);
-  if (!isVisible(element)) {
+  const shown = isVisible(element) ? element : visibleLabel(element);
+  if (!shown) {
     throw new Problem("timeout", `${describe(element)} is there but not visible.`, false);
   }
   if (enabled && isDisabled(element)) {
     throw new Problem("timeout", `${describe(element)} is disabled.`, false);
   }
-  let before = boxOf(element);
-  for (let frames = isAnimated(element) ? 2 : 1; frames > 0; frames -= 1) {
+  let before = boxOf(shown);
+  for (let frames = isAnimated(shown) ? 2 : 1; frames > 0; frames -= 1) {
     await nextFrame();
-    const now = boxOf(element);
+    const now = boxOf(shown);
     if (!isSame(before, now)) {
       throw new Problem("timeout", `${describe(element)} keeps moving.`, false);
     }
     before = now;
   }
-  return element;
+  return { element, shown };
+}
+
+/** The label that stands for a field which its page hides, to draw a nicer one. @param {Element} element */
+function visibleLabel(element) {
+  const labels = /** @type {HTMLInputElement} */ (element).labels;
+  return Array.from(labels ?? []).find(isVisible) ?? null;
 }
 
 /** @param {Element} element @param {Point | null} position @param {number} attempt */
@@ -195,10 +203,34 @@ function reach(element, position, attempt) {
     element.scrollIntoView({ block, inline: "nearest", behavior: "instant" });
     found = hitPoint(element, position);
   }
-  if ("cover" in found) {
-    throw new Problem("timeout", `${describe(element)} is covered by ${found.cover}.`, false);
+  if (!("cover" in found)) {
+    return found.point;
   }
-  return found.point;
+  const why = found.cover === OUTSIDE
+    ? "cannot be hit: the point is outside the visible part of the page"
+    : `is covered by ${found.cover}`;
+  throw new Problem("timeout", `${describe(element)} ${why}.`, false);
+}
+
+/**
+ * Where to hit a field, or else its label: fields drawn by their pages are often a pixel in size and
+ * behind what is drawn.
+ * @param {Element} element @param {Element} shown @param {Point | null} position @param {number} attempt
+ */
+function reachOne(element, shown, position, attempt) {
+  try {
+    return outward(shown, reach(shown, position, attempt));
+  } catch (problem) {
+    const label = shown === element ? visibleLabel(element) : null;
+    if (!label || position) {
+      throw problem;
+    }
+    const found = hitPoint(label, null);
+    if ("cover" in found) {
+      throw problem;
+    }
+    return outward(label, found.point);
+  }
 }
 
 /** The last element acted on, for what is asked afterwards. @type {WeakRef<Element> | null} */
@@ -217,10 +249,10 @@ export async function whenReady(target, options) {
   const end = performance.now() + options.timeout;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const element = await atRest(target, options.enabled);
-      const point = options.hit ? reach(element, options.position, attempt) : null;
+      const { element, shown } = await atRest(target, options.enabled);
+      const point = options.hit ? reachOne(element, shown, options.position, attempt) : null;
       last = new WeakRef(element);
-      return { element, point: point && outward(element, point) };
+      return { element, point };
     } catch (problem) {
       if (!(problem instanceof Problem) || problem.final || performance.now() >= end) {
         throw problem;
@@ -232,5 +264,16 @@ export async function whenReady(target, options) {
 
 /** What is told of an element that was reached. @param {Element} element */
 export function facts(element) {
-  return { label: describe(element), secret: isSecret(element), tag: element.localName, box: boxOf(element) };
+  return { label: describe(element), secret: isSecret(element), tag: element.localName, box: boxOf(element), state: stateOf(element) };
+}
+
+/** What an action may change in the element itself. @param {Element} element */
+export function stateOf(element) {
+  const input = /** @type {HTMLInputElement} */ (element);
+  const checkable = element.localName === "input" && (input.type === "checkbox" || input.type === "radio");
+  return {
+    value: isSecret(element) ? null : valueOf(element, roleOf(element)) || null,
+    checked: checkable ? input.checked : null,
+    expanded: element.getAttribute("aria-expanded"),
+  };
 }
