@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -150,14 +151,27 @@ async def test_news_of_a_noisy_title_are_cut_and_gathered(browser: RunningConnec
     assert len((await bridge.tabs())[target(page)].url) == 2048
 
 
-async def test_a_second_hub_loads_it_again_and_pages_stay(browser: RunningConnection, base: str) -> None:
+@pytest.mark.parametrize("same_files", [True, False])
+async def test_a_second_hub_takes_the_worker_or_loads_it_anew_and_pages_stay(
+    browser: RunningConnection, base: str, tmp_path: Path, same_files: bool
+) -> None:
+    folder = tmp_path / "extension"
+    shutil.copytree(FOLDER, folder)
     root = await browser.attach_root()
-    first = await Bridge.load(root, FOLDER)
+    first = await Bridge.load(root, folder)
+    assert first._worker is not None
+    await evaluate(first._worker, "globalThis.mark = 'of the first hub'")
     page = await open_page(browser, base + "/a")
     await evaluate(page, "window.mark = 7")
     tab = (await first.tabs())[target(page)]
     browser.root.send("Target.detachFromTarget", {"sessionId": root.session_id})
-    second = await Bridge.load(await browser.attach_root(), FOLDER)
+    if not same_files:
+        with (folder / "worker.js").open("a") as file:
+            file.write("// another version\n")
+    second = await Bridge.load(await browser.attach_root(), folder)
+    assert second._worker is not None
+    assert (await evaluate(second._worker, "typeof mark") == "string") is same_files
+    assert all(second.offers.values())
     events: list[BridgeEvent] = []
     second.listen(events.append)
     assert (await second.tabs())[target(page)].tab_id == tab.tab_id

@@ -63,6 +63,7 @@ class Bridge:
         self._root = root
         self._folder = folder
         self._address = f"chrome-extension://{extension_id(folder)}/"
+        self._digest = _digest(folder)
         self._worker: CdpSession | None = None
         self._loading = asyncio.Lock()
         self._loads = 0
@@ -73,7 +74,7 @@ class Bridge:
 
     @classmethod
     async def load(cls, root: CdpSession, folder: Path) -> Bridge:
-        """Load the extension (again, where a former hub did) and wait until it answers.
+        """Load the extension, or take the worker that a former hub left, and wait until it answers.
 
         Args:
             root: the hub's browser-target session; everything is attached through it.
@@ -232,14 +233,28 @@ class Bridge:
 
     async def _load(self) -> None:
         before = set(await self._workers())
+        if not self._loads and await self._take_over(before):
+            return
         try:
             await self._root.call("Extensions.loadUnpacked", {"path": str(self._folder)})
         except CdpError as refused:
             raise BrowserError(
                 "unsupported", f"This browser does not load the bridge extension: {refused.message}."
             ) from refused
-        self._worker = await self._attach(before)
+        worker = await self._attach(before)
+        await worker.call("Runtime.evaluate", {"expression": f"loadedFrom = {self._digest!r}"})
+        self._worker = worker
         self._loads += 1
+
+    async def _take_over(self, workers: set[str]) -> bool:
+        """Use a worker that a former hub left running, if it was loaded from these very files."""
+        for target in workers:
+            worker = await self._try_worker(target, loaded_from=self._digest)
+            if worker is not None:
+                self._worker = worker
+                self._loads += 1
+                return True
+        return False
 
     async def _attach(self, before: set[str]) -> CdpSession:
         """Attach to the new worker. The former one may still be listed for a moment."""
@@ -259,7 +274,7 @@ class Bridge:
         infos = answer["targetInfos"]
         return [info["targetId"] for info in infos if info["url"].startswith(self._address)]
 
-    async def _try_worker(self, target: str) -> CdpSession | None:
+    async def _try_worker(self, target: str, *, loaded_from: str | None = None) -> CdpSession | None:
         try:
             worker = await self._root.attach(target, timeout=ATTACH_TIMEOUT)
         except (CdpError, CdpTimeout):
@@ -267,6 +282,9 @@ class Bridge:
         try:
             # A promise that a half-made worker rejects is never answered: so ask plainly first.
             await _wait_ready(worker)
+            if loaded_from is not None and not await _holds(worker, f"loadedFrom === {loaded_from!r}"):
+                self._root.detach(worker)
+                return None
             worker.on("Runtime.bindingCalled", self._called)
             worker.on("Runtime.executionContextCreated", lambda _: self._context_came(worker))
             # No page can notice this one: it is the extension's own worker.
@@ -340,6 +358,14 @@ def extension_id(folder: Path) -> str:
     return "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(key).hexdigest()[:32])
 
 
+def _digest(folder: Path) -> str:
+    """What the extension's files are: equal for two hubs that run the same version."""
+    found = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        found.update(path.name.encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
 async def _wait_ready(worker: CdpSession) -> None:
     """Return once the worker's script has run; `CdpTimeout` after `READY_TIMEOUT`."""
     deadline = asyncio.get_running_loop().time() + READY_TIMEOUT
@@ -351,8 +377,11 @@ async def _wait_ready(worker: CdpSession) -> None:
 
 
 async def _is_ready(worker: CdpSession) -> bool:
-    question = {"expression": "typeof bridge === 'function'"}
-    answer = await worker.call("Runtime.evaluate", question, timeout=ATTACH_TIMEOUT)
+    return await _holds(worker, "typeof bridge === 'function'")
+
+
+async def _holds(worker: CdpSession, condition: str) -> bool:
+    answer = await worker.call("Runtime.evaluate", {"expression": condition}, timeout=ATTACH_TIMEOUT)
     return answer.get("result", {}).get("value") is True
 
 
