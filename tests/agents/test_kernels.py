@@ -464,6 +464,24 @@ async def test_there_are_only_so_many_kernels_and_the_longest_unused_ends(kernel
     for name in ("one", "two", "one", "three"):
         await run(kernels, "kept = 1", session=name)
     assert not kernels.alive("two") and kernels.alive("one") and kernels.alive("three")
+    assert "made room" in (await run(kernels, "1", session="two")).text
+    assert not (await run(kernels, "1", session="two")).state_lost
+
+
+async def test_a_kernel_that_nobody_uses_ends_and_one_at_work_does_not(broker, tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels_module, "IDLE_LIMIT", 0.3)
+    monkeypatch.setattr(kernels_module, "LOOK_EVERY", 0.05)
+    made = Kernels(broker, tmp_path, True)
+    await made.start()
+    try:
+        pid = (await made.execute("s", "kept = 1\nimport os; os.getpid()", 10)).value
+        assert (await made.execute("s", "import time; time.sleep(1); kept", 10)).value == 1
+        await until(lambda: not Path(f"/proc/{pid}").exists())
+        again = await made.execute("s", "'kept' in globals()", 10)
+        assert again.value is False and again.ok
+        assert again.state_lost and "not used for an hour" in again.text
+    finally:
+        await made.aclose()
 
 
 async def test_the_spare_makes_the_first_cell_of_a_session_fast(kernels, tmp_path):
@@ -491,6 +509,58 @@ for fd in map(int, os.listdir('/proc/self/fd')):
         pass
 while True: pass
 """
+
+
+FORGED = """
+import json, os, socket
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try:
+        if 'socket' in os.readlink(f'/proc/self/fd/{fd}'):
+            break
+    except OSError:
+        pass
+def forge(message):
+    body = message if isinstance(message, bytes) else json.dumps(message).encode()
+    rest = len(body).to_bytes(4, 'big') + body
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest):]
+        except BlockingIOError:
+            pass
+"""
+
+
+async def test_a_forged_answer_is_cleaned(kernels):
+    await run(kernels, FORGED)
+    forged = {
+        "t": "done",
+        "cell": 2,
+        "ok": True,
+        "text": "\ud800" * 30_000,
+        "value": ["\ud800"],
+        "images": [],
+    }
+    answer = await run(kernels, f"forge({forged!r})\nwhile True: pass", 5)
+    answer.text.encode()
+    assert answer.ok and len(answer.text) < 200_000 and answer.value is None
+    await kernels.reset("s")
+    await run(kernels, FORGED)
+    for body in (
+        b'{"t":"done","cell":%d}',
+        b'{"t":"done","cell":%d,"ok":1,"text":"","error":{"code":"no","message":1}}',
+    ):
+        await run(kernels, FORGED)
+        code = "import inspect\nn = int(inspect.currentframe().f_code.co_filename[6:-1])\n"
+        answer = await run(kernels, f"{code}forge({body!r} % n)\nwhile True: pass", 5)
+        assert answer.state_lost and answer.error["code"] == "execution-failed", body
+
+
+async def test_a_kernel_that_asks_without_end_and_never_reads_is_ended(kernels, broker):
+    broker.answers["tab.evaluate"] = "x" * 5_000_000
+    await run(kernels, FORGED)
+    ask = {"t": "op", "id": 1, "op": "tab.evaluate", "args": {}, "timeout_s": 5}
+    answer = await run(kernels, f"import time\nwhile True:\n    forge({ask!r}); time.sleep(0.01)", 30)
+    assert answer.state_lost and "SIGKILL" in answer.error["message"]
 
 
 async def test_nonsense_from_a_kernel_ends_only_that_kernel(kernels):

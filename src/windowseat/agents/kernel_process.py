@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import secrets
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from windowseat.agents.frames import FRAME_LIMIT, HEAD, FrameTooLongError, length_of, pack, unpack
+from windowseat.agents.pictures import PER_CELL
 from windowseat.errors import BrowserError
 from windowseat.hub.spawn import Tasks
 
@@ -31,6 +33,8 @@ START_TIMEOUT: Final = 20.0
 MERCY: Final = 2.0
 END_TIMEOUT: Final = 5.0
 NOTES_LIMIT: Final = 12_000
+TEXT_LIMIT: Final = 20_000
+MESSAGE_LIMIT: Final = 2_000
 
 # `-m` would need the package on the path of an isolated interpreter; a checkout's is not there.
 PROGRAM: Final = (
@@ -224,7 +228,7 @@ class KernelProcess:
                 self._ready.set()
             case "done":
                 if frame["cell"] == self._cell and self._done is not None and not self._done.done():
-                    self._done.set_result(frame)
+                    self._done.set_result(well_formed(frame))
             case "op":
                 self._begin_operation(frame)
             case other:
@@ -262,8 +266,13 @@ class KernelProcess:
 
     def _send(self, message: dict[str, Any]) -> None:
         # No drain: the kernel reads whenever it is not in a cell, and a reply is one it waits for.
-        if not self._writer.is_closing():
-            self._writer.write(pack(message))
+        if self._writer.is_closing():
+            return
+        if self._writer.transport.get_write_buffer_size() > FRAME_LIMIT:
+            log.warning("kernel %s asks and never reads; it is ended", self.pid)
+            self._signal(signal.SIGKILL)
+            return
+        self._writer.write(pack(message))
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -275,6 +284,40 @@ class KernelProcess:
         if self._notes >= 0:
             os.close(self._notes)
             self._notes = -1
+
+
+def well_formed(done: dict[str, Any]) -> dict[str, Any]:
+    """Return a `done` frame with nothing in it that could hurt a reader: a cell's code may have forged it.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is no such frame at all.
+    """
+    error = done.get("error")
+    if error is not None:
+        code, told = error["code"], str(error["message"])[:MESSAGE_LIMIT]
+        outcome = "unknown" if error.get("outcome") == "unknown" else None
+        error = BrowserError(code, _sendable(told), outcome=outcome).as_dict()
+    return {
+        "ok": done["ok"] is True and error is None,
+        "text": _sendable(str(done["text"])[:TEXT_LIMIT]),
+        "value": _sendable_value(done.get("value")),
+        "error": error,
+        "interrupted": done.get("interrupted") is True,
+        "images": [str(each["data"]) for each in list(done.get("images") or [])[:PER_CELL]],
+    }
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _sendable_value(value: Any) -> Any:
+    """A value that every reader of JSON takes, else None."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _refused(code: str, message: str) -> dict[str, Any]:

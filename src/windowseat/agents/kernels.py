@@ -25,7 +25,9 @@ from windowseat.hub.spawn import Tasks
 from windowseat.rules.names import is_session_name
 
 IDLE_LIMIT: Final = 3600.0
+LOOK_EVERY: Final = 60.0
 KERNELS_LIMIT: Final = 32
+REASONS_KEPT: Final = 1000
 QUEUE_LIMIT: Final = 8
 CODE_LIMIT: Final = 1_000_000
 DEFAULT_TIMEOUT: Final = 50.0
@@ -96,6 +98,7 @@ class Kernels:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._waiting: dict[str, int] = {}
         self._stops: dict[str, asyncio.Event] = {}
+        self._ended_idle: dict[str, str] = {}  # session -> why its kernel is gone, told with its next cell
         self._spare: asyncio.Task[KernelProcess] | None = None
         self._tasks = Tasks()
         self._closed = False
@@ -144,6 +147,7 @@ class Kernels:
         if running is not None:
             running.set()
         async with self._turn(session):
+            self._ended_idle.pop(session, None)
             kernel = self._kernels.pop(session, None)
             if kernel is not None:
                 await kernel.close()
@@ -219,13 +223,12 @@ class Kernels:
         kernel = self._kernels.get(session)
         if kernel is not None and kernel.alive:
             return kernel, ""
-        note = ""
+        reason = self._ended_idle.pop(session, "")
         if kernel is not None:
             del self._kernels[session]
-            note = (
-                f"[The kernel ended since the last cell ({await kernel.exit_words()}); variables are lost.]\n"
-            )
+            reason = await kernel.exit_words()
             await kernel.close()
+        note = f"[The kernel ended since the last cell ({reason}); variables are lost.]\n" if reason else ""
         workspace = self._folder / session
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
         kernel = await self._take_spare()
@@ -270,47 +273,52 @@ class Kernels:
             if not idle:
                 return
             oldest = min(idle, key=lambda name: self._kernels[name].last_used)
-            await self._kernels.pop(oldest).close()
+            await self._end_kernel(oldest, "it made room for another session's")
 
     async def _end_idle(self) -> None:
         """End kernels that were not used for an hour."""
         while True:
-            await asyncio.sleep(60)
+            await asyncio.sleep(LOOK_EVERY)
             for session, kernel in list(self._kernels.items()):
                 if session not in self._stops and time.monotonic() - kernel.last_used > IDLE_LIMIT:
-                    del self._kernels[session]
-                    await kernel.close()
+                    await self._end_kernel(session, "it was not used for an hour")
+
+    async def _end_kernel(self, session: str, reason: str) -> None:
+        """End a kernel that its session may still count on."""
+        self._ended_idle[session] = reason
+        while len(self._ended_idle) > REASONS_KEPT:
+            del self._ended_idle[next(iter(self._ended_idle))]
+        await self._kernels.pop(session).close()
 
     def _answer(
         self, session: str, end: CellEnd, note: str, timeout: float, took: float, cancelled: bool
     ) -> Executed:
-        """Make an answer of the kernel's own; what it holds is the code's and is not trusted."""
+        """Make an answer of the kernel's own."""
         done = end.done or {}
-        error = done.get("error")
-        if end.ladder and done.get("interrupted"):
+        error = done["error"]
+        if end.ladder and done["interrupted"]:
             error = _stopped(timeout, cancelled, "variables are kept").as_dict()
         return Executed(
-            ok=bool(done["ok"]),
-            text=note + str(done["text"]),
-            value=done.get("value"),
+            ok=done["ok"],
+            text=note + done["text"],
+            value=done["value"],
             error=error,
-            images=self._keep_pictures(session, done),
+            images=self._keep_pictures(session, done["images"]),
             state_lost=bool(note),
             duration_s=took,
         )
 
-    def _keep_pictures(self, session: str, done: dict[str, Any]) -> list[Path]:
+    def _keep_pictures(self, session: str, shown: list[str]) -> list[Path]:
         """Write a cell's pictures where its code cannot exchange them, and forget old ones."""
-        shown = done.get("images") or []
         if not shown:
             return []
         folder = self._folder / PICTURE_FOLDER / session
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found: list[Path] = []
-        for number, picture in enumerate(shown[: pictures.PER_CELL], 1):
+        for number, picture in enumerate(shown, 1):
             try:
-                data = base64.b64decode(picture["data"], validate=True)
-            except (binascii.Error, KeyError, TypeError, ValueError):
+                data = base64.b64decode(picture, validate=True)
+            except (binascii.Error, ValueError):
                 continue
             kind = pictures.describe(data)
             if kind is None or len(data) > pictures.BYTES_LIMIT:
