@@ -27,6 +27,7 @@ SAME_AGAIN_TIMES = 3
 LOG_CHECK_EVERY = 30.0
 CLIENTS_LIMIT = 16
 ANSWER_WITHIN = 30.0
+FAULTS_LIMIT = 100
 
 
 class Keeper:
@@ -65,8 +66,16 @@ class Keeper:
 
     def run(self) -> int:
         """Serve until told to stop; returns the exit code."""
+        faults = 0
         while self._exit is None:
-            self._loop.turn()
+            try:
+                self._loop.turn()
+            except Exception as fault:
+                # Ending here would end the browser with every page in it.
+                faults += 1
+                say(f"a fault of the keeper: {fault!r}")
+                if faults > FAULTS_LIMIT:
+                    raise
         return self._exit
 
     # -- the browser -----------------------------------------------------------------------
@@ -174,7 +183,7 @@ class Keeper:
         try:
             for message, fds in wire.receive():
                 self._receive(wire, message, fds)
-        except WireClosed:
+        except (WireClosed, TypeError, ValueError):  # gone, or it does not keep to the format
             self._dropped(wire)
 
     def _receive(self, wire: Wire, message: Message, fds: list[int]) -> None:
