@@ -333,3 +333,29 @@ async def test_a_stuck_page_is_called_unresponsive_and_takes_no_endless_input(lo
     assert (await ana.hear("error"))["code"] == "timeout"
     await ana.hear("status", state="unresponsive")
     await ana.hear("status", state="live", timeout=15)
+
+
+async def test_nothing_stays_hovered_when_the_pointer_leaves(looking: Looking, base: str):
+    page = await looking.hub.add("t1", base + "/")
+    ana = await looking.come("t1")
+    ana.say(t="mouse", k="move", x=100, y=220, b=0, bs=0, c=0, m=0)
+    await wait_until(lambda: value(page, "b.matches(':hover')"))
+    ana.say(t="leave")
+    await wait_until(lambda: value(page, "!b.matches(':hover')"))
+
+
+async def test_touch_is_emulated_for_who_touches_and_not_for_who_clicks(looking: Looking, base: str):
+    page = await looking.hub.add("t1", base + "/")
+    ana = await looking.come("t1", touch=True)
+    ben = await looking.come("t1", BEN)
+    ana.say(t="touch", k="start", p=[{"id": 0, "x": 100, "y": 40}], m=0)
+    ana.say(t="touch", k="end", p=[], m=0)
+    await wait_until(lambda: value(page, "navigator.maxTouchPoints > 0 && document.activeElement === i"))
+    assert (await ana.hear("field", on=True))["x"] == 20
+    ana.say(t="text", text="from a phone")
+    ana.say(t="delete", before=5, after=0)
+    ana.say(t="ime", text="tel", **{"from": 3, "to": 3})
+    ana.say(t="ime", commit="telefon")
+    await wait_until(lambda: value(page, "i.value === 'from a telefon'"))
+    click(ben, 500, 500)
+    await wait_until(lambda: value(page, "navigator.maxTouchPoints === 0"))

@@ -261,7 +261,9 @@ class Cast:
 
     async def _sharpen(self) -> None:
         data, before = self._last_data, self.latest
-        params: Params = {"format": "png"} if self._sharp_kind == PNG else {"format": "jpeg", "quality": 95}
+        # Where every viewer's line is slow, a PNG would keep it busy for seconds.
+        kind, quality = (self._sharp_kind, 95) if self._level == 0 else (JPEG, 80)
+        params: Params = {"format": "png"} if kind == PNG else {"format": "jpeg", "quality": quality}
         try:
             answer = await self._session.call("Page.captureScreenshot", params, timeout=SHARP_TIMEOUT)
         except (CdpError, CdpGone, CdpTimeout):
@@ -272,8 +274,8 @@ class Cast:
             return  # the page has moved on: a frame newer than this picture was sent
         taken = decode_base64(answer["data"])
         now = self._loop.time()
-        picture = Picture(self._sharp_kind, True, False, taken, before.width, before.height, now)
-        if self._sharp_kind == PNG and len(taken) > PNG_AT_MOST:
+        picture = Picture(kind, True, False, taken, before.width, before.height, now)
+        if kind == PNG and len(taken) > PNG_AT_MOST:
             self._sharp_kind = JPEG  # a photograph: a fine JPEG is as sharp at a tenth of the size
         if len(taken) < 2 * len(before.data):
             self._sharps[data] = picture

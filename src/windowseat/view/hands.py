@@ -1,24 +1,26 @@
 """A viewer's hands: input messages become input of the page, in order, and never wait for it.
 
 Commands go out one after the other without their answers being awaited; what is under way is
-bounded. Moves give way first: two are under way at most and the newest replaces one that waits.
-Paste, copy, cut and deletion take several steps, so what comes meanwhile waits in a short line.
+bounded (`view.flow`). Moves and the wheel give way first: few are under way, a newer move replaces
+one that waits, and turns of the wheel that wait add up. Paste, copy, cut and deletion take several
+steps, so what comes meanwhile waits in a short line.
 """
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import functools
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from windowseat.chromium.connection import CdpGone, Params
+from windowseat.chromium.connection import CdpGone
 from windowseat.errors import BrowserError
 from windowseat.page import editing
 from windowseat.page.input import BITS, Mouse, PageInput, TouchPoint
 from windowseat.page.keys import Key
 from windowseat.page.page import Page
+from windowseat.view.flow import Flow, Future
 from windowseat.view.messages import (
     Copy,
     Cut,
@@ -33,13 +35,11 @@ from windowseat.view.messages import (
     WheelMessage,
 )
 
-Future = asyncio.Future[Params]
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
-UNDER_WAY_AT_MOST: Final = 256
-MOVES_AT_MOST: Final = 2
 LINE_AT_MOST: Final = 256
 HELD_AT_MOST: Final = 32
+OUTSIDE: Final = Mouse(-1, -1)
 
 Input = (
     MouseMessage | WheelMessage | KeyMessage | TextMessage | ImeMessage | ImeCommit | DeleteMessage
@@ -49,33 +49,6 @@ INPUTS: Final = (
     MouseMessage, WheelMessage, KeyMessage, TextMessage, ImeMessage, ImeCommit, DeleteMessage,
     TouchMessage, PasteMessage, Copy, Cut,
 )  # fmt: skip
-
-
-class Flow:
-    """What is under way to one page, from all its viewers."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._sent: deque[tuple[Future, float]] = deque()
-        self.moves = 0
-
-    def take(self, futures: Sequence[Future]) -> None:
-        """Count these until they are answered."""
-        now = self._loop.time()
-        self._sent.extend((future, now) for future in futures)
-        while self._sent and self._sent[0][0].done():
-            self._sent.popleft()
-
-    @property
-    def full(self) -> bool:
-        """Whether the page has answered too little for more to make sense."""
-        return len(self._sent) >= UNDER_WAY_AT_MOST
-
-    def oldest(self) -> float:
-        """For how many seconds the oldest unanswered input has been under way."""
-        while self._sent and self._sent[0][0].done():
-            self._sent.popleft()
-        return self._loop.time() - self._sent[0][1] if self._sent else 0.0
 
 
 class Hands:
@@ -95,7 +68,9 @@ class Hands:
         self._flow = flow
         self._spawn = spawn
         self._tell = tell
+        # At most one of the two waits: the other kind sends it first.
         self._waiting_move: Mouse | None = None
+        self._waiting_wheel: WheelMessage | None = None
         self._line: deque[Input] = deque()
         self._busy = False
         self._keys: dict[str, Key] = {}
@@ -111,6 +86,8 @@ class Hands:
             BrowserError: `timeout`, the page has not answered much earlier input.
         """
         if self._page.dialog is not None or self._page.crashed or self._page.gone:
+            if isinstance(message, Copy | Cut):
+                self._tell({"t": "clip", "text": "", "cut": isinstance(message, Cut)})
             return
         if self._busy:
             if len(self._line) >= LINE_AT_MOST:
@@ -127,7 +104,7 @@ class Hands:
     def let_go(self) -> None:
         """The person went away: release what they held, so that nothing sticks in the page."""
         self._line.clear()
-        self._waiting_move = None
+        self._waiting_move = self._waiting_wheel = None
         try:
             for key in self._keys.values():
                 self._flow.take(self._raw.key_up(key))
@@ -156,7 +133,10 @@ class Hands:
             if isinstance(message, MouseMessage) and message.k == "move":
                 self._move(Mouse(message.x, message.y, message.bs, message.m))
                 return
-            self._flush_move()
+            if isinstance(message, WheelMessage):
+                self._wheel(message)
+                return
+            self._flush()
             step = self._slow_step(message)
             if step is None:
                 self._flow.take(self._fast(message))
@@ -170,9 +150,6 @@ class Hands:
         match message:
             case MouseMessage():
                 return self._button(message)
-            case WheelMessage():
-                at = Mouse(message.x, message.y, self._buttons, message.m)
-                return self._raw.wheel(at, message.dx, message.dy)
             case KeyMessage():
                 return self._key(message)
             case TextMessage():
@@ -223,33 +200,60 @@ class Hands:
             self._refused = True
             raise BrowserError("timeout", "The page does not take input; wait a moment or reload it.")
 
-    # -- moves -----------------------------------------------------------------------------
+    # -- moves and the wheel -----------------------------------------------------------------
+
+    def leave(self) -> None:
+        """The pointer left the page: a place outside of it, unless something is held."""
+        if not self._buttons and self._page.dialog is None and not self._page.gone:
+            with contextlib.suppress(CdpGone):
+                self._move(OUTSIDE)
 
     def _move(self, at: Mouse) -> None:
+        if self._waiting_wheel is not None:
+            self._flush()
         self._at = at
-        if self._flow.moves >= MOVES_AT_MOST:
+        if self._flow.moves.full:
             self._waiting_move = at
             return
         self._waiting_move = None
-        futures = self._raw.move(at)
-        self._flow.take(futures)
-        for future in futures:
-            self._flow.moves += 1
-            future.add_done_callback(self._moved)
+        self._flow.take(self._raw.move(at), of=self._flow.moves, then=self._answered)
 
-    def _moved(self, _answered: Future) -> None:
-        self._flow.moves -= 1
-        if self._waiting_move is not None and not self._page.gone and self._page.dialog is None:
-            try:
+    def _wheel(self, message: WheelMessage) -> None:
+        waiting = self._waiting_wheel
+        if waiting is not None and waiting.m == message.m:
+            dx, dy = waiting.dx + message.dx, waiting.dy + message.dy
+            message = WheelMessage(message.x, message.y, dx, dy, message.m)
+        elif waiting is not None or self._waiting_move is not None:
+            self._flush()
+        if self._flow.wheels.full:
+            self._waiting_wheel = message
+        else:
+            self._waiting_wheel = None
+            self._turn(message)
+
+    def _turn(self, message: WheelMessage) -> None:
+        at = Mouse(message.x, message.y, self._buttons, message.m)
+        sent = self._raw.wheel(at, message.dx, message.dy)
+        self._flow.take(sent, of=self._flow.wheels, then=self._answered)
+
+    def _answered(self) -> None:
+        if self._page.gone or self._page.dialog is not None or self._busy:
+            return
+        with contextlib.suppress(CdpGone):
+            if self._waiting_move is not None and not self._flow.moves.full:
                 self._move(self._waiting_move)
-            except CdpGone:
-                self._waiting_move = None
+            elif self._waiting_wheel is not None and not self._flow.wheels.full:
+                wheel, self._waiting_wheel = self._waiting_wheel, None
+                self._turn(wheel)
 
-    def _flush_move(self) -> None:
-        # A click must find the pointer where it was last seen.
+    def _flush(self) -> None:
+        # A click must find the pointer where it was last seen, and the page where it was scrolled to.
         at, self._waiting_move = self._waiting_move, None
+        wheel, self._waiting_wheel = self._waiting_wheel, None
         if at is not None:
             self._flow.take(self._raw.move(at))
+        if wheel is not None:
+            self._turn(wheel)
 
     # -- what takes several steps ------------------------------------------------------------
 
@@ -283,6 +287,7 @@ class Hands:
             except BrowserError as error:
                 self._line.clear()
                 self._tell({"t": "error", "code": error.code, "message": error.message})
+        self._answered()
 
     async def _paste(self, text: str) -> None:
         insert = await editing.paste(self._page, text)

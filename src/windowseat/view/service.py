@@ -73,7 +73,7 @@ class ViewService:
 
         def stop() -> None:
             stop_watching()
-            view.unwatched()
+            view.ask_pictures()
             self._perhaps_forget(view)
 
         return stop

@@ -20,13 +20,15 @@ from windowseat.page.input import PageInput
 from windowseat.page.page import Page
 from windowseat.rules import pacing
 from windowseat.view.cast import Cast, Demand, Picture
-from windowseat.view.hands import Flow, Hands, Input
+from windowseat.view.flow import Flow
+from windowseat.view.hands import Hands, Input
 from windowseat.view.messages import KeyMessage, MouseMessage, TouchMessage
 from windowseat.view.viewer import Viewer
 
 # An input that a page leaves unanswered for so long (seconds) makes it count as unresponsive.
 STUCK_AFTER: Final = 4.0
 FINENESS_EVERY: Final = 2.0
+TAP_SETTLES: Final = 0.4
 
 
 class Stage:
@@ -81,12 +83,27 @@ class Stage:
         self.cast.nudge()
         if _may_move_focus(message):
             self._read_field(viewer)
+        if isinstance(message, TouchMessage) and message.k == "end":
+            # Chromium makes a tap a click only once it is sure that no second tap follows.
+            self._loop.call_later(TAP_SETTLES, self._read_field, viewer)
 
     def left(self, viewer: Viewer) -> None:
         """The viewer went: nothing they held stays pressed."""
         hands = self._hands.pop(viewer.id, None)
         if hands is not None:
             hands.let_go()
+
+    def pointer_left(self, viewer: Viewer) -> None:
+        """A viewer's pointer left the page: nothing stays hovered."""
+        hands = self._hands.get(viewer.id)
+        if hands is not None:
+            hands.leave()
+
+    def document_left(self, *, was_crashed: bool) -> None:
+        """The page shows another document, or none: input to the last one is not answered any more."""
+        self._flow.forget()
+        if was_crashed:
+            self.cast.restart()
 
     def stuck(self) -> bool:
         """Whether the page leaves input unanswered, without a dialog that would explain it."""
@@ -143,7 +160,7 @@ class Stage:
             self.page.session.send("Emulation.setTouchEmulationEnabled", params)
 
     def _read_field(self, viewer: Viewer) -> None:
-        if not self._reading_field:
+        if not self._reading_field and not self.page.gone:
             self._reading_field = True
             self._tasks.spawn(self._tell_field(viewer), name="which field has the focus")
 

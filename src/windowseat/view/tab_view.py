@@ -118,7 +118,7 @@ class TabView:
         )
         self.audience.tell_people(besides=viewer)
         self._follow()
-        self._ask_pictures()
+        self.ask_pictures()
         self._tell_pending(viewer)
         self.tab_changed()
         if self._stage is None and tab.closes_at is None:
@@ -136,18 +136,14 @@ class TabView:
         self.audience.tell_people()
         if self._stage is not None:
             self._stage.left(viewer)
-            self._ask_pictures()
+            self.ask_pictures()
 
     def watch(self, callback: Callable[[bytes], None]) -> Callable[[], None]:
         """Give thumbnails to `callback`; returns a function that stops it."""
         stop = self.thumbnails.watch(callback)
         self._follow()
-        self._ask_pictures()
+        self.ask_pictures()
         return stop
-
-    def unwatched(self) -> None:
-        """A thumbnail is not wanted any more."""
-        self._ask_pictures()
 
     def close(self) -> None:
         """Nobody looks any more, or the hub ends."""
@@ -180,10 +176,12 @@ class TabView:
                     self._sizing.want(viewer.size)
             case Visible(on):
                 viewer.shown(on)
-                self._ask_pictures()
+                self.ask_pictures()
             case Leave():
                 self._hovers[viewer.id].left()
                 self._pointers.left(viewer.id)
+                if self._stage is not None:
+                    self._stage.pointer_left(viewer)
             case Hello():
                 raise MalformedError("hello: it comes once, first.")
             case _:
@@ -212,7 +210,8 @@ class TabView:
         try:
             await work
         except BrowserError as error:
-            viewer.error(error.code, error.message)
+            if error.code != "dialog-open":  # the dialog itself is shown
+                viewer.error(error.code, error.message)
         finally:
             self._doing -= 1
 
@@ -232,7 +231,8 @@ class TabView:
             self._owed_page = True
         if tab.closes_at is not None:
             if self._ended is None:
-                self._end({"t": "ended", "reason": "closed", "restorable": True})
+                self._ended = {"t": "ended", "reason": "closed", "restorable": True}
+                self.audience.tell(self._ended)
             return
         document = tab_document(tab, self.page)
         if document != self._told_tab or self._ended is not None:
@@ -248,7 +248,8 @@ class TabView:
     def tab_ended(self, reason: str) -> None:
         """The tab's id ended."""
         restorable = any(closed.id == self.tab_id for closed in self.hub.closed())
-        self._end({"t": "ended", "reason": reason, "restorable": restorable})
+        self._ended = {"t": "ended", "reason": reason, "restorable": restorable}
+        self.audience.tell(self._ended)
 
     def opened(self, tab: Tab) -> None:
         """The tab's page opened another tab."""
@@ -277,11 +278,11 @@ class TabView:
                 self.audience.tell({"t": "chooser", **chooser.as_dict()})
             case events.ChooserClosed(id):
                 self.audience.tell({"t": "chooser-closed", "id": id})
-            case events.Navigated():
-                if self._stage is not None and self._told_status == "crashed":
-                    self._stage.cast.restart()
+            case events.Navigated() | events.Crashed():
+                if self._stage is not None:
+                    self._stage.document_left(was_crashed=self._told_status == "crashed")
                 self.tab_changed()
-            case events.Changed() | events.Crashed():
+            case events.Changed():
                 self.tab_changed()
 
     # -- following the page ----------------------------------------------------------------------
@@ -296,7 +297,7 @@ class TabView:
         self._owed_page = False
         self._stage = Stage(page, self._tasks, on_picture=self._picture, on_event=self._page_event)
         self._waking = False
-        self._ask_pictures()
+        self.ask_pictures()
         for viewer in self.viewers:
             self._tell_pending(viewer)
         if self.viewers:
@@ -329,7 +330,8 @@ class TabView:
         self._follow()
         self.tab_changed()
 
-    def _ask_pictures(self) -> None:
+    def ask_pictures(self) -> None:
+        """Ask the cast for what is wanted now, and greet who has no picture yet."""
         if self._stage is not None:
             self._stage.demand(self.viewers, thumbnails=self.thumbnails.watched)
             latest = self._stage.cast.latest
@@ -365,10 +367,6 @@ class TabView:
         if self._ended is not None:
             viewer.tell(self._ended)
 
-    def _end(self, message: dict[str, Any]) -> None:
-        self._ended = message
-        self.audience.tell(message)
-
     def _tell_status(self) -> None:
         page = self.page
         state = "live"
@@ -398,9 +396,5 @@ class TabView:
 
 
 def _closing(page: Page) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    if page.dialog is not None:
-        found.append({"t": "dialog-closed", "id": page.dialog.id})
-    if page.chooser is not None:
-        found.append({"t": "chooser-closed", "id": page.chooser.id})
-    return found
+    open_ones = (("dialog-closed", page.dialog), ("chooser-closed", page.chooser))
+    return [{"t": kind, "id": one.id} for kind, one in open_ones if one is not None]

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 PING_EVERY: Final = 5.0
 SILENT_AT_MOST: Final = 15.0
 TEXTS_AT_MOST: Final = 400
+# A sharp picture that would keep the line busy for longer (seconds) is left out.
+SHARP_WITHIN: Final = 2.5
 CHARS_AT_MOST: Final = 4 * 1024 * 1024
 TOO_BIG: Final = 1009
 TRY_LATER: Final = 1013
@@ -95,6 +97,8 @@ class Viewer:
         self._pace = Pace(shown=visit.hello.visible)
         self._latest: Picture | None = None
         self._owed: int | None = None
+        self._sent_last = (0, 0)  # number and bytes
+        self._bytes_a_second = float("inf")
         self._texts: OrderedDict[tuple[str, object], str] = OrderedDict()
         self._chars = 0
         self._text_numbers = itertools.count()
@@ -151,6 +155,8 @@ class Viewer:
 
     def offer(self, picture: Picture) -> None:
         """A newer picture of the page is there."""
+        if picture.sharp and len(picture.data) > SHARP_WITHIN * self._bytes_a_second:
+            return  # what it shows is there already, less fine; the line is better kept free
         self._latest = picture
         self._step(Offered())
 
@@ -161,10 +167,14 @@ class Viewer:
 
     def acknowledged(self, n: int) -> None:
         """The viewer has drawn picture `n`."""
+        now = self._loop.time()
+        sent_at = dict(self._pace.under_way).get(n)
         try:
             self._step(Acked(n))
         except ValueError as error:
             raise MalformedError(f"ack: {error}.") from None
+        if sent_at is not None and n == self._sent_last[0]:
+            self._bytes_a_second = self._sent_last[1] / max(now - sent_at, 0.001)
 
     def shown(self, visible: bool) -> None:
         """The viewer's page was shown or hidden."""
@@ -235,6 +245,7 @@ class Viewer:
                 return
             if self._owed is not None and self._latest is not None:
                 n, self._owed = self._owed, None
+                self._sent_last = (n, len(self._latest.data))
                 sent_ms = int(self._loop.time() * 1000)
                 await self._channel.send(protocol.frame(self._latest, n, sent_ms))
 
