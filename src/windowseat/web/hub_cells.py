@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -41,7 +41,7 @@ class Cells:
         code = body.get("code")
         if not isinstance(code, str):
             raise BrowserError("invalid-args", "Send the code as `code`.")
-        timeout = _timeout(body, _DEFAULT_TIMEOUT)
+        timeout = _timeout(body) or _DEFAULT_TIMEOUT
         work = asyncio.ensure_future(self._run(session, code, timeout))
         if _NDJSON in request.headers.get("accept", ""):
             return StreamingResponse(_lines(work), media_type=_NDJSON)
@@ -60,7 +60,7 @@ class Cells:
         args = body.get("args", {})
         if not isinstance(args, dict):
             raise BrowserError("invalid-args", "`args` must be an object.")
-        timeout = _timeout(body, None)
+        timeout = _timeout(body)
         op = request.path_params["op"]
         work = asyncio.ensure_future(self._services.broker.dispatch(session, op, args, timeout))
         result = await _unless_gone(request, work)
@@ -128,10 +128,10 @@ def _session(request: Request) -> str:
     return name
 
 
-def _timeout(body: Any, default: float | None) -> Any:
-    """`timeout_s` of a body. Any is float, or None where that is the default."""
-    found = body.get("timeout_s", default)
-    if found is None and default is None:
+def _timeout(body: Mapping[str, Any]) -> float | None:
+    """The body's `timeout_s`, None where it has none."""
+    found = body.get("timeout_s")
+    if found is None:
         return None
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= _LONGEST_TIMEOUT:
         raise BrowserError(
