@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from support.chromium import wait_until
+from support.chromium import RunningConnection, wait_until
 from windowseat.errors import BrowserError
 from windowseat.page import actions
 from windowseat.page.page import Page
@@ -222,3 +222,33 @@ async def test_many_navigations_at_once_leave_a_usable_page(page: Page, odd: str
     )
     assert (await page.navigate(f"{odd}/ok"))["status"] == 200
     assert (await take(page))["text"] == "- paragraph: ok"
+
+
+async def test_a_page_met_in_the_middle_of_its_life_is_known_as_it_is(
+    page: Page, odd: str, chromium: RunningConnection
+) -> None:
+    await page.navigate(f"{odd}/ok")
+    later = Page(await chromium.root.attach(page.target), page.target)
+    await later.start()
+    assert (later.url, later.title, later.loading) == (f"{odd}/ok", "Fine", False)
+    assert later.document == page.document
+    assert (await actions.wait(later, load="load", timeout=1))["met"] == "load"
+    await page.navigate(f"{odd}/hanging", wait="domcontentloaded")
+    still = Page(await chromium.root.attach(page.target), page.target)
+    await still.start()
+    assert (still.title, still.loading) == ("Hanging", True)
+    assert (await failure_of(actions.wait(still, load="load", timeout=0.3))).code == "timeout"
+    await page.stop()
+    await wait_until(lambda: not still.loading)
+    for other in (later, still):
+        chromium.root.detach(other.session)
+
+
+async def test_the_title_stays_while_a_page_is_loaded_again(page: Page, odd: str) -> None:
+    await page.navigate(f"{odd}/ok")
+    await wait_until(lambda: page.title == "Fine")
+    titles: set[str] = set()
+    page.listen(lambda _: titles.add(page.title))
+    await page.reload()
+    await wait_until(lambda: not page.loading)
+    assert titles == {"Fine"}

@@ -80,6 +80,7 @@ async def navigate(page: Page, url: str, wait: str = "load", timeout: float = 15
     def heard(event: PageEvent) -> None:
         if isinstance(event, DownloadBegan):
             downloads.append(event.name)
+            page.load.wake()
 
     stop_listening = page.listen(heard)
     end = asyncio.get_running_loop().time() + timeout
@@ -90,6 +91,8 @@ async def navigate(page: Page, url: str, wait: str = "load", timeout: float = 15
         answer = await _answered(page, sent, url, timeout)
         if answer.get("errorText") or answer.get("isDownload"):
             await _error_page(page, answer)
+            if answer.get("isDownload"):  # its name comes apart from the answer
+                await page.load.wait(lambda: _interrupted(page) or bool(downloads), ERROR_PAGE_LIMIT)
             raise _failure(url, str(answer.get("errorText", "")), downloads, bool(answer.get("isDownload")))
         # Without a loader id it was a move within the document, which is complete by itself.
         if answer.get("loaderId"):

@@ -27,7 +27,7 @@ from windowseat.page.frames import AUTO_ATTACH, Frames
 from windowseat.page.loading import Loading
 from windowseat.page.problems import page_crashed, page_gone
 from windowseat.page.problems import translated as translated
-from windowseat.page.reading import READ_LIMIT, URL_LIMIT, Reader
+from windowseat.page.reading import URL_LIMIT, Reader
 from windowseat.page.refs import Refs
 from windowseat.page.waits import Waits
 from windowseat.page.world import DocumentGoneError, ScriptError, Worlds
@@ -112,6 +112,7 @@ class Page:
             sent = [self.session.send(method, params) for method, params in commands]
         except CdpGone as error:
             raise page_gone() from error
+        sent[-1].add_done_callback(self._reader.found)
         _done, late = await asyncio.wait(sent, timeout=START_LIMIT)
         if self.session.closed:
             raise page_gone()
@@ -119,8 +120,6 @@ class Page:
             # They stay queued: Chromium carries them out once the page answers again.
             self.set_state(unresponsive=True)
             return
-        with contextlib.suppress(CdpError):
-            self.frames.learn(self.session, sent[-1].result()["frameTree"])
         await self._reader.read()
 
     def listen(self, callback: Callable[[PageEvent], None]) -> Callable[[], None]:
@@ -181,16 +180,13 @@ class Page:
         self.load.committed(self.document, whole=restored)
         url = str(frame.get("unreachableUrl") or frame.get("url", "")) + str(frame.get("urlFragment") or "")
         self._choosers.close()
-        if restored:
-            self.spawn(self._learn_frames(), "read the frames")
-        self.set_state(url=url[:URL_LIMIT], title="", icon="", crashed=False, unresponsive=False)
+        if restored:  # a document comes out of the cache with its frames, unannounced
+            self.session.send("Page.getFrameTree").add_done_callback(self._reader.found)
+        if url[:URL_LIMIT] != self.url:  # a reload keeps its face until the new one is read
+            self.set_state(url=url[:URL_LIMIT], title="", icon="")
+        self.set_state(crashed=False, unresponsive=False)
         self.emit(events.Navigated(self.document, self.url, restored))
         self.read_soon()
-
-    async def _learn_frames(self) -> None:
-        # Out of the back/forward cache a document comes with its frames, unannounced.
-        tree = await self.session.call("Page.getFrameTree", timeout=READ_LIMIT)
-        self.frames.learn(self.session, tree["frameTree"])
 
     def _navigated_within(self, params: dict[str, Any]) -> None:
         if params["frameId"] == self.main_frame:

@@ -7,7 +7,7 @@ asked, in our own world and soon after anything that may have changed them.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from windowseat.chromium.connection import CdpError, CdpGone
 from windowseat.errors import BrowserError
@@ -53,6 +53,21 @@ class Reader:
             self._again = True
         elif self._due is None:
             self._due = asyncio.get_running_loop().call_later(READ_DELAY, self._start)
+
+    def found(self, answered: asyncio.Future[dict[str, Any]]) -> None:
+        """Take the frame tree of a document that was there before us, whenever it is answered."""
+        if answered.cancelled() or answered.exception() is not None:
+            return
+        page, tree = self._page, answered.result()["frameTree"]
+        page.frames.learn(page.session, tree)
+        if not page.document:
+            main = tree["frame"]
+            page.main_frame, page.document = main["id"], str(main.get("loaderId", ""))
+            url = str(main.get("unreachableUrl") or main.get("url", ""))[:URL_LIMIT]
+            # Its stages were told again when their events were enabled, so they are known by now.
+            page.set_state(url=url, loading=not page.load.has("load"))
+            page.load.is_loading(page.loading)
+        self.soon()
 
     def cancel(self) -> None:
         """The page is gone."""
