@@ -150,3 +150,18 @@ async def test_a_coarser_level_starts_the_cast_anew(scene: Scene):
     name, params = scene.session.commands[-1]
     assert name == "startScreencast"
     assert (params["quality"], params["maxWidth"], params["maxHeight"]) == (40, 768, 480)
+
+
+async def test_a_page_that_never_rests_is_not_asked_for_sharp_pictures_again_and_again(scene: Scene):
+    scene.cast.want(Demand.FULL)
+    for n in range(7):
+        scene.session.frame(b"%d" % n)
+        scene.cast._changed_at = 0.0  # long ago
+        scene.cast._perhaps_quiet()
+        scene.cast._timers.pop("quiet").cancel()
+        await wait_until(lambda n=n: len(scene.session.screenshots) == n + 1)
+        scene.session.frame(b"%d again" % n)  # it moved on while the picture was taken
+        scene.session.screenshots[n].set_result({"data": base64.b64encode(b"late").decode()})
+        await wait_until(lambda n=n: scene.tasks[n].done())
+    assert scene.cast._quiet == cast_module.QUIET_AT_MOST
+    assert not any(picture.sharp for picture in scene.pictures)

@@ -93,6 +93,12 @@ async def test_turns_of_the_wheel_add_up_and_stay_in_order(page: Page):
     assert page.seen()[-1] == ("mouseWheel", 5, 7)
 
 
+async def test_a_turn_of_no_distance_does_nothing(page: Page):
+    hands, _ = hands_on(page)
+    hands.handle(WheelMessage(5, 5, 0, 0))
+    assert not page.sent
+
+
 async def test_a_page_that_answers_nothing_is_not_fed_for_ever(page: Page):
     hands, _ = hands_on(page)
     errors = []

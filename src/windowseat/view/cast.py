@@ -239,13 +239,16 @@ class Cast:
 
     def _note_change(self, now: float) -> None:
         if self._sharp_at and now - self._sharp_at < WASTED_WITHIN:
-            self._wasted += 1
-            if self._wasted > WASTED_AT_MOST:
-                self._quiet = min(self._quiet * 2, QUIET_AT_MOST)
-        elif now - self._changed_at > QUIET_AT_MOST:
+            self._waste()
+        elif now - self._changed_at > QUIET_AT_MOST and not self._sharpening:
             self._quiet, self._wasted = QUIET, 0
         self._sharp_at = 0.0
         self._changed_at = now
+
+    def _waste(self) -> None:
+        self._wasted += 1
+        if self._wasted > WASTED_AT_MOST:
+            self._quiet = min(self._quiet * 2, QUIET_AT_MOST)
 
     def _await_quiet(self, after: float) -> None:
         if "quiet" not in self._timers:
@@ -271,7 +274,8 @@ class Cast:
         finally:
             self._sharpening = False
         if before is None or data != self._last_data or self._demand is not Demand.FULL:
-            return  # the page has moved on: a frame newer than this picture was sent
+            self._waste()  # the page has moved on: a frame newer than this picture was sent
+            return
         taken = decode_base64(answer["data"])
         now = self._loop.time()
         picture = Picture(kind, True, False, taken, before.width, before.height, now)

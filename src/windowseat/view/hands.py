@@ -219,6 +219,8 @@ class Hands:
         self._flow.take(self._raw.move(at), of=self._flow.moves, then=self._answered)
 
     def _wheel(self, message: WheelMessage) -> None:
+        if not message.dx and not message.dy:
+            return  # it only says that this viewer acts
         waiting = self._waiting_wheel
         if waiting is not None and waiting.m == message.m:
             dx, dy = waiting.dx + message.dx, waiting.dy + message.dy

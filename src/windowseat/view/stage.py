@@ -104,6 +104,8 @@ class Stage:
         self._flow.forget()
         if was_crashed:
             self.cast.restart()
+        else:
+            self.cast.nudge()
 
     def stuck(self) -> bool:
         """Whether the page leaves input unanswered, without a dialog that would explain it."""
