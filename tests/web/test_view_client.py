@@ -579,6 +579,17 @@ async def test_the_buttons_follow_the_tab(seat: Seat) -> None:
     await seat.hub.first("nav", k="back")
 
 
+async def test_the_tabs_icon_is_shown_only_as_data(seat: Seat) -> None:
+    mark = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
+    own = seat.page.locator("link[rel=icon]")
+    await seat.hub.send("tab", tab=tab(icon=mark))
+    await expect(seat.page.locator("#icon")).to_have_attribute("src", mark)
+    await expect(own).to_have_attribute("href", mark)
+    await seat.hub.send("tab", tab=tab(icon="http://tracker.example/icon.png"))
+    await expect(own).to_have_attribute("href", "data:,")
+    await expect(seat.page.locator("#icon")).to_be_hidden()
+
+
 async def test_the_menu_is_reached_by_keyboard(seat: Seat) -> None:
     await seat.page.locator("#more").focus()
     await seat.page.keyboard.press("ArrowDown")

@@ -16,6 +16,7 @@ export class Bar {
   #progress = need("progress", HTMLElement);
   #url = "";
   #loading = false;
+  #iconShown = "";
 
   /**
    * @param {(message: ToHub) => boolean} send
@@ -83,10 +84,11 @@ export class Bar {
   #renderIcon(address) {
     // The page's content policy lets no other addresses in.
     const shown = address.startsWith("data:image/") ? address : "";
+    if (shown === this.#iconShown) return;
+    this.#iconShown = shown;
     this.#icon.hidden = !shown;
-    if (!shown || this.#icon.getAttribute("src") === shown) return;
-    this.#icon.src = shown;
-    document.querySelector("link[rel=icon]")?.setAttribute("href", shown);
+    if (shown) this.#icon.src = shown;
+    document.querySelector("link[rel=icon]")?.setAttribute("href", shown || "data:,");
   }
 
   #restore() {
