@@ -6,6 +6,8 @@ import asyncio
 import base64
 import contextlib
 import http.server
+import os
+import signal
 import threading
 import time
 
@@ -185,7 +187,8 @@ async def test_the_tab_of_another_session_or_of_a_person_is_as_one_that_never_wa
         error = await bad(broker, session, op, tab=others["id"], **args)
         assert error["message"].replace(others["id"], "t0neverwas") == never["message"]
     finally:
-        await hub.close(persons.id)
+        with contextlib.suppress(BrowserError):  # on a busy machine its Undo may be over before the answer
+            await hub.close(persons.id)
     assert others["id"] not in str(await good(broker, session, "tabs.list"))
 
 
@@ -323,3 +326,20 @@ async def test_no_pattern_keeps_the_hub_busy(wanted):
 async def test_a_line_is_one_short_line():
     assert cut("a\n b\t c") == "a b c"
     assert len(cut("x" * 500)) == 120 and cut("x" * 500).endswith("…")
+
+
+async def test_a_browser_that_dies_costs_the_commands_under_way_only(hub, broker, session, site):
+    tab = await good(broker, session, "tabs.open", url=f"{site}/two")
+    work = asyncio.create_task(broker.dispatch(session, "tab.evaluate", {"js": "new Promise(() => {})"}, 30))
+    await asyncio.sleep(0)  # the command is on its way once the loop has run
+    process = hub.link.process
+    assert process is not None
+    began = time.monotonic()
+    await until(lambda: hub.live_page(tab["id"]) is not None)
+    os.kill(process.pid, signal.SIGKILL)
+    result = await work
+    assert time.monotonic() - began < 15, "it does not wait for its deadline"
+    assert not result["ok"] and result["error"]["retryable"], result
+    again = await good(broker, session, "tab.evaluate", 60.0, js="document.title")
+    assert again == "Two"
+    assert [each["id"] for each in await good(broker, session, "tabs.list")] == [tab["id"]]

@@ -32,6 +32,9 @@ FACE_LIMIT: Final = 0.3
 FACE: Final = """function() {
   return [String(location.href).slice(0, 2048), String(document.title).slice(0, 256)];
 }"""
+# How long a page that comes back may keep a command waiting before it is used as it is.
+BACK_LIMIT: Final = 5.0
+SHOWN_AGAIN: Final = "location.protocol !== 'about:' && document.readyState !== 'loading'"
 LINE_LIMIT: Final = 120
 
 
@@ -63,9 +66,46 @@ class Command:
         return await self.broker.current_tab(self.session)
 
     async def page(self) -> tuple[Tab, Page]:
-        """The tab that is meant, and its page, awake."""
+        """The tab that is meant, and its page, awake; waits while the tab comes back after a crash.
+
+        Raises:
+            BrowserError: `no-such-tab`; `host-unavailable`, it did not come back in time.
+        """
         tab = await self.tab()
-        return tab, await self.hub.page(tab.id)
+        away, address = self.hub.live_page(tab.id) is None, tab.url
+        page = await self._awake(tab)
+        if away and not address.startswith("about:"):
+            await self._wait_back(page)
+        return tab, page
+
+    async def _awake(self, tab: Tab) -> Page:
+        """The tab's page. An id that lives without one has lost its browser, and gets its page again."""
+        changed = asyncio.Event()
+        stop = self.hub.subscribe(lambda _event: changed.set())
+        try:
+            while True:
+                changed.clear()
+                try:
+                    return await self.hub.page(tab.id)
+                except BrowserError as error:
+                    lives = tab.id in self.hub.tabs and tab.closes_at is None
+                    if error.code != "no-such-tab" or not lives:
+                        raise
+                await self._wait_changed(changed)
+        finally:
+            stop()
+
+    async def _wait_back(self, page: Page) -> None:
+        """Give a page that was asleep or lost a moment to show its document again."""
+        with contextlib.suppress(BrowserError):
+            await actions.wait(page, js=SHOWN_AGAIN, timeout=min(BACK_LIMIT, self.left()))
+
+    async def _wait_changed(self, changed: asyncio.Event) -> None:
+        try:
+            async with asyncio.timeout(self.left()):
+                await changed.wait()
+        except TimeoutError:
+            raise BrowserError("host-unavailable", "The browser is being started again; try again.") from None
 
     def tell(self, tab: Tab, line: str) -> None:
         """Say to those who watch what the agent does there."""
