@@ -116,10 +116,12 @@ async def wait_picture(view: Page, timeout: float = 30.0) -> None:
             await asyncio.sleep(0.05)
 
 
-# The canvas is a bitmap renderer's: its pixels are read from a copy.
+# The canvas is a bitmap renderer's: its pixels are read from a copy. Until the page has this viewer's
+# size its pictures are scaled, and a point here is another point there.
 HAS_PICTURE = """() => {
   const picture = document.querySelector('#picture');
   if (!picture || !picture.width) return false;
+  if (Math.abs(picture.getBoundingClientRect().width - innerWidth) > 1 || picture.width !== innerWidth) return false;
   const copy = document.createElement('canvas');
   copy.width = 40; copy.height = 40;
   const context = copy.getContext('2d');

@@ -22,7 +22,7 @@ PAGE = """<!doctype html><meta charset=utf-8><title>Bench of a person</title>
 <input id=name><textarea id=text></textarea><button id=go>Go</button>
 <div id=piece draggable=true>piece</div><div id=drop>here</div>
 <script>
-const seen = {clicks: [], dropped: [], composed: [], pasted: [], trusted: true};
+const seen = {clicks: [], dropped: [], drag: [], composed: [], pasted: [], trusted: true};
 const $ = (id) => document.getElementById(id);
 let sending = Promise.resolve();
 function report() {
@@ -35,6 +35,8 @@ document.addEventListener('compositionend', (e) => { seen.composed.push(e.data);
 $('go').addEventListener('click', (e) => { seen.clicks.push([e.button, e.detail]); report(); });
 $('go').addEventListener('contextmenu', (e) => { e.preventDefault(); seen.clicks.push(['menu', e.button]); report(); });
 $('piece').addEventListener('dragstart', (e) => e.dataTransfer.setData('text/plain', 'the piece'));
+for (const kind of ['mousedown', 'mouseup', 'dragstart', 'dragenter', 'dragend'])
+  document.addEventListener(kind, (e) => { seen.drag.push([kind, e.clientX, e.clientY]); report(); });
 $('drop').addEventListener('dragover', (e) => e.preventDefault());
 $('drop').addEventListener('drop', (e) => { e.preventDefault(); seen.dropped.push(e.dataTransfer.getData('text/plain')); report(); });
 report();
