@@ -23,6 +23,10 @@ BUTTONS: Final = ("left", "middle", "right", "back", "forward")
 BITS: Final = (1, 4, 2, 8, 16)
 
 
+# A drag may be told after its button came up again, but not later than this (seconds).
+DRAG_TOLD_WITHIN: Final = 1.0
+
+
 @dataclass(frozen=True)
 class Mouse:
     """Where the pointer is, and with what held.
@@ -58,6 +62,7 @@ class PageInput:
         self._session = session
         self._drag: Params | None = None
         self._drag_at = Mouse(0, 0)
+        self._may_drag_until = 0.0
         self._stop: Callable[[], None] | None = None
 
     def send(self, method: str, params: Params) -> Future:
@@ -94,11 +99,15 @@ class PageInput:
 
     def press(self, at: Mouse, button: int = 0, clicks: int = 1) -> list[Future]:
         """A button went down; `button` indexes `BUTTONS`, `clicks` is 2 for a double click's second."""
+        if button == 0:
+            self._may_drag_until = float("inf")
         return [self._mouse("mousePressed", at, BUTTONS[button], clicks)]
 
     def release(self, at: Mouse, button: int = 0, clicks: int = 1) -> list[Future]:
         """A button came up; ends a drag with a drop."""
         sent = []
+        if button == 0:
+            self._may_drag_until = asyncio.get_running_loop().time() + DRAG_TOLD_WITHIN
         if self._drag is not None and button == 0:
             sent.append(self._dispatch_drag("drop", at))
             self._drag = None
@@ -125,6 +134,8 @@ class PageInput:
         return self._drag is not None
 
     def _drag_began(self, params: Params) -> None:
+        if asyncio.get_running_loop().time() > self._may_drag_until:
+            return  # somebody else's, through another input of the same page
         self._drag = params["data"]
         self._dispatch_drag("dragEnter", self._drag_at)
         if not self._drag_at.buttons & BITS[0]:

@@ -29,7 +29,7 @@ PNG: Final = 2
 QUIET: Final = 0.25
 QUIET_AT_MOST: Final = 2.0
 # A page that moves again and again right after its sharp picture makes those a waste.
-WASTED_AT_MOST: Final = 3
+WASTED_AT_MOST: Final = 2
 WASTED_WITHIN: Final = 1.0
 SHARP_TIMEOUT: Final = 3.0
 SHARP_KEPT: Final = 4
