@@ -6,10 +6,11 @@ import os
 import select
 import signal
 import socket
-import struct
+import time
 from collections.abc import Sequence
 from typing import Final
 
+from windowseat.chromium.keeper_wire import Wire, WireClosed
 from windowseat.errors import Refusal
 from windowseat.hub.home import Home
 
@@ -21,19 +22,25 @@ STUCK: Final[Steps] = ((0.0, signal.SIGTERM), (5.0, signal.SIGKILL), (5.0, None)
 # The keeper gives Chromium 5 s of its own.
 KEEPER: Final[Steps] = ((0.0, signal.SIGTERM), (10.0, signal.SIGKILL), (5.0, None))
 
-_CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
+_KEEPER_ANSWERS: Final = 2.0
 
 
 def keeper_of(home: Home) -> int | None:
-    """The pid of the keeper that listens in this home; it lives on where a hub was killed."""
+    """The pid of the keeper that answers in this home; it lives on where a hub was killed."""
+    # Asked, as the socket's credentials name the process that the keeper forked from.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(2.0)
         try:
             connection.connect(str(home.keeper_socket))
-            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        except OSError:
+            wire = Wire(connection)
+            wire.send({"t": "status"})
+            deadline = time.monotonic() + _KEEPER_ANSWERS
+            while (left := deadline - time.monotonic()) > 0 and select.select([wire], [], [], left)[0]:
+                for message, _fds in wire.receive():
+                    if message["t"] == "status":
+                        return int(message["pid"])
+        except (OSError, WireClosed):
             return None
-    return int(_CREDENTIALS.unpack(found)[0])
+    return None
 
 
 def wait_end(pid: int, steps: Steps) -> None:
