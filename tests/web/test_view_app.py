@@ -166,6 +166,26 @@ async def test_a_tab_that_is_not_there_says_so(place: Place):
         assert "does not exist" in denied["reason"]
 
 
+async def test_a_tab_that_ended_can_be_restored_from_a_page_that_is_loaded_again(place: Place):
+    async with place.socket() as socket:
+        welcome = await place.say_hello(socket, token=place.admission.view_token("t1", place.person))
+    place.hub.end("t1")
+    async with place.socket() as socket:
+        again = await place.say_hello(socket, credential=welcome["credential"])
+        assert again["tab"]["title"] == "One"
+
+        async def until(kind: str) -> dict[str, Any]:
+            while True:
+                message = json.loads(await asyncio.wait_for(socket.recv(), 10))
+                if message["t"] == kind:
+                    return message
+
+        assert await until("ended") == {"t": "ended", "reason": "closed", "restorable": True}
+        await socket.send('{"t":"restore"}')
+        assert (await until("tab"))["tab"]["id"] == "t1"
+        assert ("restore", "t1") in place.hub.asked
+
+
 async def test_a_revoked_person_is_sent_away_at_once(place: Place):
     async with place.socket() as socket:
         await place.say_hello(socket, token=place.admission.view_token("t1", place.person))

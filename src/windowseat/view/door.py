@@ -17,6 +17,18 @@ class ClosedTab(Protocol):
     def id(self) -> str:
         """Its id."""
 
+    @property
+    def url(self) -> str:
+        """Its address when it ended."""
+
+    @property
+    def title(self) -> str:
+        """Its title then."""
+
+    @property
+    def session(self) -> str | None:
+        """The session it belonged to."""
+
 
 class HubDoor(Protocol):
     """Tabs by id. Methods raise `BrowserError`."""

@@ -10,6 +10,7 @@ from windowseat.errors import BrowserError
 from windowseat.hub.events import Activity, HubEvent, PageReplaced, TabEnded, TabOpened, TabsChanged
 from windowseat.hub.people import Person
 from windowseat.hub.spawn import Tasks
+from windowseat.hub.tab import Tab
 from windowseat.view.door import HubDoor
 from windowseat.view.tab_view import TabView
 from windowseat.view.thumbnails import LastPictures
@@ -44,12 +45,12 @@ class ViewService:
         return self
 
     async def serve(self, tab_id: str, channel: Channel, visit: Visit) -> None:
-        """Serve one viewer until either side ends.
+        """Serve one viewer until either side ends; of a tab that ended and can be restored too.
 
         Raises:
             BrowserError: "no-such-tab" when there is none (any more), "not-allowed" when too many look at it.
         """
-        tab = self._hub.tabs.get(tab_id)
+        tab = self._hub.tabs.get(tab_id) or self._ended_tab(tab_id)
         if tab is None:
             raise BrowserError("no-such-tab", "This tab does not exist any more.")
         view = self._view(tab_id)
@@ -121,6 +122,12 @@ class ViewService:
                     self._views[id].tab_ended(reason)
             case Activity() if event.tab in self._views:
                 self._views[event.tab].agent(event)
+
+    def _ended_tab(self, tab_id: str) -> Tab | None:
+        for closed in self._hub.closed():
+            if closed.id == tab_id:
+                return Tab(tab_id, url=closed.url, title=closed.title, session=closed.session)
+        return None
 
     def _view(self, tab_id: str) -> TabView:
         view = self._views.get(tab_id)

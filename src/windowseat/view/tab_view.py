@@ -47,11 +47,7 @@ UNDER_WAY_AT_MOST: Final = 8  # navigations, answers and the like of one tab's v
 
 
 class TabView:
-    """Everything of one tab's view.
-
-    Attributes:
-        audience: the viewers.
-    """
+    """Everything of one tab's view; `audience` are its viewers."""
 
     def __init__(self, tab_id: str, hub: HubDoor, tasks: Tasks, uploads: Uploads) -> None:
         self.tab_id = tab_id
@@ -121,7 +117,9 @@ class TabView:
         self.ask_pictures()
         self._tell_pending(viewer)
         self.tab_changed()
-        if self._stage is None and tab.closes_at is None:
+        if self.tab_id not in self.hub.tabs and self._ended is None:
+            self.tab_ended("closed")
+        elif self._stage is None and tab.closes_at is None and self._ended is None:
             self.wake()
         if self._ticker is None:
             self._ticker = self._loop.call_later(TICK, self._tick)
