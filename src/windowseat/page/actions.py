@@ -97,10 +97,11 @@ async def click(
     _tell(tell, "click", f"clicks {spot.label}", spot)
     with Watch(page) as watch:
         released = _press(page, spot.x, spot.y, button, count, _mask(modifiers))
-        return {
-            "clicked": spot.label,
-            **await watch.changed(spot.place, released, _left(end), spot.facts["state"]),
-        }
+        promised = bool(spot.facts["download"]) and button == "left"
+        changed = await watch.changed(
+            spot.place, released, _left(end), spot.facts["state"], promised=promised
+        )
+    return {"clicked": spot.label, **changed}
 
 
 async def type_text(

@@ -18,6 +18,7 @@ from windowseat.page.page import Page
 from windowseat.page.targets import Place
 from windowseat.page.world import DocumentGoneError, ScriptError
 
+DOWNLOAD_LIMIT: Final = 1.0  # seconds for a download that a link promises: nothing else announces it
 ARRIVAL: Final = 5.0  # seconds to wait for a page that the action leads to
 READ_LIMIT: Final = 1.0
 TOLD: Final = ("value", "checked", "expanded")
@@ -62,12 +63,15 @@ class Watch:
         sent: asyncio.Future[dict[str, Any]] | None,
         timeout: float,
         before: dict[str, Any],
+        *,
+        promised: bool = False,
     ) -> dict[str, Any]:
         """Wait for the input to be handled and for a navigation it began; tells what changed.
 
         Args:
             sent: the last command of the input, if there was any.
             before: the element's `value`, `checked` and `expanded`; what is still so is not told.
+            promised: whether a download is to be expected.
 
         Raises:
             BrowserError: `timeout`, the page did not take the input in time.
@@ -90,8 +94,14 @@ class Watch:
                 raise
         if self._page.gone:
             return {"closed": True}
+        if promised:
+            await self._page.load.wait(self._download_seen, max(0.05, min(DOWNLOAD_LIMIT, end - loop.time())))
         await self._arrive(max(0.05, min(ARRIVAL, end - loop.time())))
         return {**told, **self._events()}
+
+    def _download_seen(self) -> bool:
+        page = self._page
+        return self._download is not None or page.gone or page.crashed or page.dialog is not None
 
     async def _element(self, place: Place, before: dict[str, Any]) -> dict[str, Any]:
         worlds = self._page.worlds

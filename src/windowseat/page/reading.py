@@ -96,9 +96,13 @@ class Reader:
 
     async def _read(self) -> None:
         page = self._page
+        document = page.document
         history = page.session.send("Page.getNavigationHistory")
         url, title, icon = await page.worlds.call(page.session, page.main_frame, READ_STATE, [], READ_LIMIT)
         entries = await page.settle(history, READ_LIMIT, "the history")
+        if page.document != document:
+            self._again = True  # what was read is of the document before
+            return
         index = int(entries["currentIndex"])
         page.set_state(
             # The address that failed is what people should see, not that of the error page.

@@ -264,7 +264,7 @@ export async function whenReady(target, options) {
 
 /** What is told of an element that was reached. @param {Element} element */
 export function facts(element) {
-  return { label: describe(element), secret: isSecret(element), tag: element.localName, box: boxOf(element), state: stateOf(element) };
+  return { label: describe(element), secret: isSecret(element), tag: element.localName, box: boxOf(element), state: stateOf(element), download: element.closest("a[download]") !== null };
 }
 
 /** What an action may change in the element itself. @param {Element} element */
