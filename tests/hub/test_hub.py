@@ -279,6 +279,37 @@ async def test_a_dialog_in_one_tab_stops_no_other_and_no_list(running: RunningHu
     await wait_until(lambda: hub.tabs[stuck.id].target is None, "it closes all the same")
 
 
+async def test_a_sessions_first_page_has_nothing_to_go_back_to(running: RunningHub, site: str) -> None:
+    tab = await running.hub.session_window("s")
+    page = await running.hub.page(tab.id)
+    await page.navigate(f"{site}/")
+
+    async def entries() -> list[str]:
+        history = await page.session.call("Page.getNavigationHistory")
+        return [entry["url"] for entry in history["entries"]]
+
+    async with asyncio.timeout(10):
+        while await entries() != [f"{site}/"]:
+            await asyncio.sleep(0.02)
+    await page.navigate(f"{site}/other")
+    assert await entries() == [f"{site}/", f"{site}/other"]  # only the blank one is forgotten
+
+
+async def test_the_current_tab_is_known_without_waking_it(running: RunningHub, site: str) -> None:
+    hub = running.hub
+    assert hub.current_tab("s") is None
+    first = await hub.open(f"{site}/", "s")
+    second = await hub.open(f"{site}/other", "s")
+    assert hub.current_tab("s") == hub.tabs[second.id]
+    hub.select("s", first.id)
+    await hub.sleep(first.id)
+    assert hub.current_tab("s") == hub.tabs[first.id]
+    assert hub.tabs[first.id].asleep
+    with pytest.raises(BrowserError) as refused:
+        hub.select("other", first.id)
+    assert refused.value.code == "no-such-tab"
+
+
 async def test_unknown_ids_are_refused_with_a_sentence(running: RunningHub) -> None:
     hub = running.hub
     for call in (hub.page, hub.close, hub.restore, hub.sleep, hub.wake):

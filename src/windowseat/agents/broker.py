@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 # What a page's own waiting leaves to the caller, so that its sentence comes before a bare deadline.
 MARGIN: Final = 0.2
 TIMEOUT_LIMIT: Final = 600.0
-# A session's current tab is forgotten when more sessions than this have one.
-CURRENT_LIMIT: Final = 1000
 MAY_BE_LOST: Final = frozenset({"timeout", "host-unavailable", "cancelled"})
 
 Result = dict[str, Any]
@@ -42,7 +40,6 @@ class Broker:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._current: dict[str, str] = {}
 
     async def dispatch(
         self, session: str, op: str, args: Mapping[str, Any], timeout_s: float | None = None
@@ -89,30 +86,17 @@ class Broker:
         return tab
 
     def current(self, session: str) -> str | None:
-        """Id of the session's current tab, or None while it has none."""
-        open_now = [tab.id for tab in self.tabs_of(session)]
-        chosen = self._current.get(session)
-        if chosen in open_now:
-            return chosen
-        return open_now[-1] if open_now else None
+        """Id of the session's current tab, or None while it has none; wakes and opens nothing."""
+        tab = self._hub.current_tab(session)
+        return None if tab is None else tab.id
 
     def select(self, session: str, tab_id: str) -> None:
-        """Make a tab the session's current one, here and in the store."""
+        """Make a tab the session's current one."""
         self._hub.select(session, tab_id)
-        self._note(session, tab_id)
 
     async def current_tab(self, session: str) -> Tab:
         """Return the session's current tab; its window, made if it has none (C5)."""
-        tab = await self._hub.session_window(session)
-        self._note(session, tab.id)
-        return tab
-
-    def _note(self, session: str, tab_id: str) -> None:
-        """Keep which tab is current, so that a list can say so without waking it."""
-        self._current.pop(session, None)
-        self._current[session] = tab_id
-        while len(self._current) > CURRENT_LIMIT:
-            self._current.pop(next(iter(self._current)))
+        return await self._hub.session_window(session)
 
     async def _carry_out(
         self, session: str, op: str, args: Mapping[str, Any], timeout_s: float | None

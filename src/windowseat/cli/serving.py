@@ -119,6 +119,7 @@ def _config(app: ASGIApp, uds: str | None = None) -> uvicorn.Config:
         ws_ping_interval=None,  # the view and the Launchpad ask in their own protocols
         ws_per_message_deflate=False,  # pictures are compressed already
         log_config=None,
+        log_level="warning",
         access_log=False,  # addresses may carry what nobody should find in a log
         server_header=False,
         date_header=False,

@@ -1,7 +1,7 @@
 """What a tab shows: address, title, icon. Cut to bounds, saved at most once a second, counted as history.
 
 Addresses come from the browser's targets, titles and icons from the bridge extension and from the
-page itself: nothing here needs `Runtime.enable`, which pages can notice.
+page itself, icons as data: addresses only (nobody who is shown a tab asks its site): nothing here needs `Runtime.enable`, which pages can notice.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Faces:
         if title is not None:
             tab.title = cut(title, MOST_TITLE)
         if icon is not None:
-            tab.icon = icon if len(icon) <= MOST_ICON else ""
+            tab.icon = icon if icon.startswith("data:image/") and len(icon) <= MOST_ICON else ""
         if (tab.url, tab.title, tab.icon) == before:
             return
         if tab.url == before[0] and tab.title != before[1]:
@@ -77,7 +77,10 @@ class Faces:
             return
         if url == tab.url:
             return
-        tab.url, tab.icon = url, ""
+        if not _same_site(tab.url, url):
+            # Within a site the icon stays until another is told: else each step would blink.
+            tab.icon = ""
+        tab.url = url
         if url.startswith(("http://", "https://")):
             self._store.save_visit(url, tab.title)
 
@@ -91,6 +94,11 @@ class Faces:
         except sqlite3.Error:
             return  # kept for the next change; `Targets` reports a store that cannot be written
         self._unsaved.clear()
+
+
+def _same_site(one: str, other: str) -> bool:
+    """Whether two addresses have scheme, host and port in common."""
+    return one.split("/", 3)[:3] == other.split("/", 3)[:3]
 
 
 def cut(text: str, most: int) -> str:

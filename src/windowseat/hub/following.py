@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from windowseat.chromium.bridge import Bridge, BridgeEvent, TabUpdated
+from windowseat.hub.arrivals import FAILURES, Arrivals
 from windowseat.hub.clock import boot_now
 from windowseat.hub.events import HubEvent, PageReplaced, TabEnded, TabOpened, TabsChanged
 from windowseat.hub.faces import Faces, cut
 from windowseat.hub.link import BrowserLink
-from windowseat.hub.moves import FAILURES, Moves
+from windowseat.hub.moves import Moves
 from windowseat.hub.pages import Pages
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.store import Store
@@ -37,6 +38,7 @@ class Following:
     pages: Pages
     windows: Windows
     moves: Moves
+    arrivals: Arrivals
     tab_list: TabList
     faces: Faces
 
@@ -139,7 +141,7 @@ class Following:
         self._refresh_targets()
         self.tab_list.changed()
         if self.targets.ids.mapped and self.targets.ids.spare is None:
-            self.moves.want_spare()
+            self.arrivals.want_spare()
 
     def _bind(self, entry: Entry) -> None:
         former = self._bound.get(entry.id)
@@ -184,7 +186,7 @@ class Following:
         tab = None if entry is None else self._tabs.get(entry.id)
         if tab is None:
             return
-        self.faces.show(tab.id, title=event.title or None, icon=event.icon or None)
+        self.faces.show(tab.id, title=event.title or None, icon=event.icon)
         if event.audible is not None and event.audible != tab.audible:
             tab.audible = event.audible
             self._changed(tab.id)
@@ -220,7 +222,14 @@ class Following:
             tab.loading, tab.crashed = page.loading, page.crashed
             self._changed(id)
         if not page.url.startswith("about:blank"):
-            self.faces.show(id, title=page.title or None, icon=page.icon or None)
+            self.faces.show(id, title=page.title or None, icon=self._own_icon(page, tab))
+
+    def _own_icon(self, page: Page, tab: Tab) -> str | None:
+        """The icon that a page carries in itself, until the bridge tells which one the browser shows."""
+        own = page.icon if page.icon.startswith("data:image/") else ""
+        if self.link.bridge is None:
+            return own
+        return own if own and not tab.icon else None
 
     def _changed(self, id: str) -> None:
         self._tell(TabsChanged(frozenset({id})))

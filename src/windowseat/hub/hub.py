@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from windowseat.chromium.connection import CdpError, CdpGone, CdpTimeout
 from windowseat.chromium.keeper_client import KeeperClient
 from windowseat.errors import BrowserError
+from windowseat.hub.arrivals import FAILURES, Arrivals
 from windowseat.hub.events import Activity, HubEvent
 from windowseat.hub.faces import Faces
 from windowseat.hub.following import Following
@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 
 CHECKPOINT_EVERY: Final = 60.0
 LISTED_WITHIN: Final = 5.0
-FAILURES: Final = (CdpError, CdpGone, CdpTimeout, BrowserError, TimeoutError)
 
 
 class Hub:
@@ -74,19 +73,21 @@ class Hub:
         self._pages = Pages(self._link, self._tasks, came=following.page_came, heard=following.page_event)
         self._windows = Windows(self._link, headed=headed)
         self._faces = Faces(store, self.tabs, following.face_changed)
+        self._arrivals = Arrivals(self._targets, self._link, self._pages, self._tasks, size=size)
         self._moves = Moves(
             store,
             self._targets,
             self._link,
             self._pages,
+            self._arrivals,
             self._tasks,
-            size=size,
             flush_face=self._faces.flush,
         )
         self._sessions = Sessions(store, self.tabs, self._open_for_session)
         self._list = TabList(home.tab_list, home.id, self._targets, self._link, following.rows)
         following.targets, following.link, following.pages = self._targets, self._link, self._pages
         following.windows, following.moves, following.faces = self._windows, self._moves, self._faces
+        following.arrivals = self._arrivals
         following.tab_list = self._list
         self._following = following
 
@@ -102,12 +103,12 @@ class Hub:
         self._tasks.spawn(self._list.run(), name="tab list")
         self._tasks.spawn(self._checkpoints(), name="store checkpoints")
         await self._link.wait_connected(timeout)
-        self._moves.want_spare()
+        self._arrivals.want_spare()
 
     async def aclose(self) -> None:
         """Stop all work; the browser and its tabs stay, and the store is the caller's to close."""
         self._targets.close()
-        self._moves.close_timers()
+        self._arrivals.close()
         await self._tasks.aclose()
         self._faces.close()
 
@@ -149,8 +150,9 @@ class Hub:
         Raises:
             BrowserError: "no-such-tab".
         """
+        tab = self._tab(id)
         await self._moves.close(id)
-        return self._tab(id)
+        return tab
 
     async def restore(self, id: str) -> Tab:
         """Bring a closed tab back under its id; answers once a tab list has it.
@@ -187,6 +189,11 @@ class Hub:
         self._sessions.select(session, id)
         return self._tab(id)
 
+    def current_tab(self, session: str) -> Tab | None:
+        """The session's current tab as it is, or None; opens and wakes nothing."""
+        id = self._sessions.current(session)
+        return None if id is None else self.tabs.get(id)
+
     def session_tabs(self, name: str) -> list[Tab]:
         """The open tabs of a session, the oldest first."""
         return self._sessions.tabs_of(name)
@@ -206,8 +213,13 @@ class Hub:
             await self._moves.wake(id)
         await self._link.wait_connected(10.0)
         entry = self._targets.ids.entries.get(id)
-        if entry is None or entry.target is None:
-            raise BrowserError("no-such-tab", f"The page of tab {id} has ended.")
+        if entry is None:
+            raise BrowserError("no-such-tab", f"Tab {id} has ended.")
+        if entry.target is None:
+            # It went without an order: it may still come back, or end within seconds.
+            raise BrowserError(
+                "host-unavailable", f"The page of tab {id} is not there. Try again in a moment."
+            )
         self._store.save_use(id)
         return await self._pages.wait(entry.target)
 

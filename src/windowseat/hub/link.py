@@ -128,6 +128,9 @@ class BrowserLink:
         await self._targets.wait_mapped()
         self.failure = None
         self.connected.set()
+        if self.bridge is not None:
+            with contextlib.suppress(*CALL_FAILURES, BrowserError, TimeoutError):
+                await self.bridge.tell_icons()
 
     async def _load_bridge(self, root: CdpSession) -> Bridge | None:
         try:

@@ -13,27 +13,26 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 from weakref import WeakValueDictionary
 
 from windowseat.chromium.bridge import Bridge
-from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
+from windowseat.chromium.connection import CdpGone, CdpSession
 from windowseat.errors import BrowserError
+from windowseat.hub.arrivals import FAILURES, Arrivals
 from windowseat.hub.link import BrowserLink
 from windowseat.hub.pages import Pages
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.store import ClosedTab, Store
 from windowseat.hub.targets import Targets, new_id
 from windowseat.rules import ids
-from windowseat.rules.ids import BLANK, SPARE_OPERATION, SPARE_URL, Entry, Kind, Operation, placeholder_url
+from windowseat.rules.ids import BLANK, Entry, Kind, Operation, placeholder_url
 
 log = logging.getLogger(__name__)
 
 BROWSER_WITHIN: Final = 10.0
 GONE_WITHIN: Final = 5.0
 COMMIT_WITHIN: Final = 2.0
-SPARE_AFTER: Final = 0.3
-FAILURES: Final = (CdpError, CdpGone, CdpTimeout, BrowserError, TimeoutError)
 
 
 class Moves:
@@ -45,9 +44,9 @@ class Moves:
         targets: Targets,
         link: BrowserLink,
         pages: Pages,
+        arrivals: Arrivals,
         tasks: Tasks,
         *,
-        size: tuple[int, int],
         flush_face: Callable[[str], None],
     ) -> None:
         self._store = store
@@ -55,24 +54,17 @@ class Moves:
         self._link = link
         self._pages = pages
         self._tasks = tasks
-        self._size = size
+        self._arrivals = arrivals
         self._flush_face = flush_face
         # Weak: a lock lives as long as somebody holds or awaits it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._unbound: dict[str, asyncio.Event] = {}
-        self._loop = asyncio.get_running_loop()
-        self._spare_timer: asyncio.TimerHandle | None = None
 
     @contextlib.asynccontextmanager
     async def lock(self, id: str) -> AsyncIterator[None]:
         """The tab's own lock: its operations run one at a time."""
         async with self._locks.setdefault(id, asyncio.Lock()):
             yield
-
-    def close_timers(self) -> None:
-        """Nothing more is to be started."""
-        if self._spare_timer is not None:
-            self._spare_timer.cancel()
 
     def unbound(self, id: str) -> None:
         """The target of an id went."""
@@ -92,92 +84,34 @@ class Moves:
         entry = Entry(new_id(), url=url, session=session, opener=opener)
         spare = self._targets.ids.spare
         if spare is not None:
-            self._feed(ids.SpareTaken(entry))
-            self.want_spare()
-            self._tasks.spawn(self._number(entry.id, spare), name="number the spare's tab")
+            self._targets.ask(ids.SpareTaken(entry))
+            self._arrivals.want_spare()
+            self._tasks.spawn(self._arrivals.number(entry.id, spare), name="number the spare's tab")
             await self._go_or_end(entry.id, spare, url)
             return entry.id
         async with self.lock(entry.id):
-            self._feed(ids.Begun(Operation(entry.id, Kind.CREATE), entry))
+            self._targets.ask(ids.Begun(Operation(entry.id, Kind.CREATE), entry))
             async with self._settling(entry.id, end=True):
-                target = await self._create(root, placeholder_url(entry.id))
-                self._feed(ids.Done(entry.id, target))
-                self._tasks.spawn(self._number(entry.id, target), name="number a new tab")
-        self.want_spare()
+                target = await self._arrivals.create(root, placeholder_url(entry.id))
+                self._targets.ask(ids.Done(entry.id, target))
+                self._tasks.spawn(self._arrivals.number(entry.id, target), name="number a new tab")
+        self._arrivals.want_spare()
         await self._go_or_end(entry.id, target, url)
         return entry.id
 
     async def _go_or_end(self, id: str, target: str, url: str) -> None:
         """Send a new tab on its way; one that cannot be reached does not stay behind, blank."""
-        if url == BLANK:
-            return
         try:
-            await self._go(target, url)
+            if url == BLANK:
+                await self._arrivals.forget_blank(target)
+            else:
+                await self._arrivals.go(target, url)
         except BrowserError:
             with contextlib.suppress(BrowserError):
-                self._feed(ids.ClosedForEveryone(id))
+                self._targets.ask(ids.ClosedForEveryone(id))
             raise
         except CdpGone as failure:
             raise BrowserError("host-unavailable", "The browser ended. Try once more.") from failure
-
-    async def _create(self, root: CdpSession, url: str) -> str:
-        width, height = self._size
-        answer = await root.call(
-            "Target.createTarget",
-            {"url": url, "newWindow": True, "background": True, "width": width, "height": height},
-        )
-        return str(answer["targetId"])
-
-    async def _number(self, id: str, target: str) -> None:
-        tab_id = (await self._link.describe(target)).tab_id
-        if tab_id is not None:
-            self._feed(ids.Numbered(id, target, tab_id))
-
-    async def _go(self, target: str, url: str) -> None:
-        """Send a blank page on its way, and leave no blank entry to go back to."""
-        session = (await self._pages.wait(target)).session
-
-        def committed(params: dict[str, Any]) -> None:
-            frame = params["frame"]
-            if "parentId" not in frame and not frame["url"].startswith(BLANK):
-                stop()
-                self._tasks.spawn(_forget_blank(session), name="forget the blank page")
-
-        stop = session.on("Page.frameNavigated", committed)
-        session.send("Page.navigate", {"url": url, "transitionType": "typed"})
-
-    # -- the spare window ------------------------------------------------------------------
-
-    def want_spare(self) -> None:
-        """See to a spare window soon; not at once, so that the tab just opened goes first."""
-        if self._spare_timer is None:
-            self._spare_timer = self._loop.call_later(SPARE_AFTER, self._spare_due)
-
-    def _spare_due(self) -> None:
-        self._spare_timer = None
-        self._tasks.spawn(self.ensure_spare(), name="spare window")
-
-    async def ensure_spare(self) -> None:
-        """Make the one blank window that no list shows, unless it is there or on its way."""
-        root = self._link.root
-        state = self._targets.ids
-        if state.spare is not None:
-            self._pages.attach(state.spare)
-            return
-        if root is None or not state.mapped or SPARE_OPERATION in state.operations:
-            return
-        self._feed(ids.Begun(Operation(SPARE_OPERATION, Kind.SPARE)))
-        try:
-            target = await self._create(root, SPARE_URL)
-        except FAILURES as failure:
-            log.warning("no spare window: %s", failure)
-            self._fail(SPARE_OPERATION)
-            return
-        if SPARE_OPERATION not in self._targets.ids.operations:
-            return  # the browser was lost meanwhile
-        self._feed(ids.Done(SPARE_OPERATION, target))
-        if self._targets.ids.spare == target:
-            self._pages.attach(target)
 
     # -- close and restore -----------------------------------------------------------------
 
@@ -192,10 +126,10 @@ class Moves:
                 return
             await self._ready()
             entry = self._entry(id)
-            await self.ensure_spare()  # the browser ends with its last window
+            await self._arrivals.ensure_spare()  # the browser ends with its last window
             self._flush_face(id)
             gone = self._unbound.setdefault(id, asyncio.Event())
-            self._feed(ids.ClosedForEveryone(id))
+            self._targets.ask(ids.ClosedForEveryone(id))
             if entry.target is not None:
                 await self._wait_gone(gone)
                 await self._remember_window(id)
@@ -249,7 +183,7 @@ class Moves:
                 await self._wait_gone(self._unbound.setdefault(id, asyncio.Event()))
                 if self._targets.ids.entries[id].target is not None:
                     raise BrowserError("timeout", "The page is still closing. Try again in a moment.")
-            self._feed(ids.Reopened(replace(entry, asleep=False)))
+            self._targets.ask(ids.Reopened(replace(entry, asleep=False)))
             async with self._settling(id):
                 await self._bring_back(root, id, entry.url, closed)
                 await self._wait_committed(id, entry.url)
@@ -289,7 +223,7 @@ class Moves:
             except FAILURES as failure:
                 log.info("tab %s is reopened at its address, without history: %s", id, failure)
             else:
-                self._feed(ids.Done(id, target, tab_id))
+                self._targets.ask(ids.Done(id, target, tab_id))
                 return
         await self._fresh(root, id, url)
 
@@ -297,12 +231,12 @@ class Moves:
         """Give an id a new page at its address: the spare if there is one."""
         target = self._targets.ids.spare
         if target is None:
-            target = await self._create(root, placeholder_url(id))
-        self._feed(ids.Done(id, target))
-        self.want_spare()
-        self._tasks.spawn(self._number(id, target), name="number a reopened tab")
+            target = await self._arrivals.create(root, placeholder_url(id))
+        self._targets.ask(ids.Done(id, target))
+        self._arrivals.want_spare()
+        self._tasks.spawn(self._arrivals.number(id, target), name="number a reopened tab")
         if url != BLANK:
-            await self._go(target, url)
+            await self._arrivals.go(target, url)
 
     # -- sleep and wake --------------------------------------------------------------------
 
@@ -321,8 +255,8 @@ class Moves:
             if entry.closing or entry.target is None:
                 raise BrowserError("no-such-tab", f"Tab {id} is closed; restore it first.")
             self._flush_face(id)
-            await self.ensure_spare()
-            self._feed(ids.Begun(Operation(id, Kind.SLEEP)))
+            await self._arrivals.ensure_spare()
+            self._targets.ask(ids.Begun(Operation(id, Kind.SLEEP)))
             async with self._settling(id):
                 await self._put_away(root, id, entry.target)
 
@@ -333,13 +267,13 @@ class Moves:
             self._pages.drop(target)
             tab_id = await bridge.discard(tab.tab_id)
             found = await self._target_of(bridge, tab_id)
-            self._feed(ids.Done(id, found, tab_id, asleep=True))
+            self._targets.ask(ids.Done(id, found, tab_id, asleep=True))
             return
         # Without the bridge: the page is closed and comes back at its address.
         gone = self._unbound.setdefault(id, asyncio.Event())
         await root.call("Target.closeTarget", {"targetId": target})
         await self._wait_gone(gone)
-        self._feed(ids.Done(id, None, asleep=True))
+        self._targets.ask(ids.Done(id, None, asleep=True))
 
     async def wake(self, id: str) -> None:
         """Bring a sleeping tab's page back.
@@ -353,7 +287,7 @@ class Moves:
             root = await self._ready()
             entry = self._entry(id)
             url = self._url(id, entry)
-            self._feed(ids.Begun(Operation(id, Kind.WAKE)))
+            self._targets.ask(ids.Begun(Operation(id, Kind.WAKE)))
             async with self._settling(id):
                 bridge = self._link.bridge
                 if entry.target is None or entry.tab_id is None or bridge is None:
@@ -367,7 +301,7 @@ class Moves:
                     log.info("tab %s is woken at its address, without history: %s", id, failure)
                     await self._fresh(root, id, url)
                 else:
-                    self._feed(ids.Done(id, entry.target, entry.tab_id))
+                    self._targets.ask(ids.Done(id, entry.target, entry.tab_id))
                 await self._wait_committed(id, url)
 
     def _url(self, id: str, entry: Entry) -> str:
@@ -394,15 +328,6 @@ class Moves:
                 stop()
 
     # -- helpers ---------------------------------------------------------------------------
-
-    def _feed(self, event: ids.Event) -> None:
-        try:
-            self._targets.feed(event)
-        except ids.UnknownIdError as failure:
-            # Something else came first: the browser was lost, or its own page is still on its way out.
-            raise BrowserError(
-                "host-unavailable", f"The tab is on the move ({failure.args[0]}). Try again in a moment."
-            ) from failure
 
     async def _ready(self) -> CdpSession:
         """The browser's root session, once the browser is there and the store takes what will be done.
@@ -451,25 +376,4 @@ class Moves:
 
     def _fail(self, id: str, *, end: bool = False) -> None:
         if id in self._targets.ids.operations:
-            self._feed(ids.Failed(id, end=end))
-
-
-async def _forget_blank(session: CdpSession) -> None:
-    """Cut a page's history down to the page that has just committed.
-
-    The browser refuses that in the moment in which a new process takes over the page: then once
-    more when its content is there.
-    """
-    loaded = asyncio.Event()
-    stop = session.on("Page.domContentEventFired", lambda _: loaded.set())
-    try:
-        await session.call("Page.resetNavigationHistory")
-    except CdpError:
-        with contextlib.suppress(*FAILURES):
-            async with asyncio.timeout(BROWSER_WITHIN):
-                await loaded.wait()
-            await session.call("Page.resetNavigationHistory")
-    except (CdpGone, CdpTimeout):
-        pass
-    finally:
-        stop()
+            self._targets.ask(ids.Failed(id, end=end))

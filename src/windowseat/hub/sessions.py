@@ -70,11 +70,12 @@ class Sessions:
         lock = self._locks.setdefault(name, asyncio.Lock())
         try:
             async with asyncio.timeout(WITHIN), lock:
-                return self._current(name) or await self._make(name)
+                return self.current(name) or await self._make(name)
         except TimeoutError:
             raise BrowserError("timeout", "The browser did not open a tab in time. Try again.") from None
 
-    def _current(self, name: str) -> str | None:
+    def current(self, name: str) -> str | None:
+        """The id of its current tab, if it has one."""
         tabs = {tab.id: tab for tab in self.tabs_of(name)}
         row = self._store.session(name)
         if row is not None and row.current in tabs:

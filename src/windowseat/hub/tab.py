@@ -14,7 +14,7 @@ class Tab:
         target: its DevTools target id now; None while it has none (asleep, moving, coming back,
             closed within its Undo, vanished within the last 5 s).
         url, title: as last read, cut to 2,048 and 256 characters.
-        icon: address of its icon, "" when unknown; http(s) or data:.
+        icon: its icon as a data: address, "" when it has none or none is known yet.
         opener: id of the tab whose page opened it.
         session: the session it belongs to, or None for a person's own.
         asleep: whether its page is put away until somebody uses it.

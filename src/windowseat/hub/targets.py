@@ -13,6 +13,7 @@ import sqlite3
 import time
 from typing import Final, Protocol
 
+from windowseat.errors import BrowserError
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.store import ClosedTab, Store
 from windowseat.rules import ids
@@ -107,6 +108,20 @@ class Targets:
             self._behind = True
         for effect in effects:
             self._carry_out(effect)
+
+    def ask(self, event: Event) -> None:
+        """`feed` for those who answer somebody.
+
+        Raises:
+            BrowserError: "host-unavailable", the event does not fit; nothing changed.
+        """
+        try:
+            self.feed(event)
+        except ids.UnknownIdError as failure:
+            # Something else came first: the browser was lost, or a page is still on its way out.
+            raise BrowserError(
+                "host-unavailable", f"The tab is on the move ({failure.args[0]}). Try again in a moment."
+            ) from failure
 
     def _write_all(self) -> None:
         state = self.ids

@@ -18,7 +18,7 @@ Times are monotonic seconds and arguments. `feed` returns effects in the order t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from windowseat.rules.id_events import (
     BLANK,
@@ -63,6 +63,7 @@ from windowseat.rules.id_events import (
     Unbound,
     placeholder_url,
 )
+from windowseat.rules.id_map import IdMap, UnknownIdError
 
 __all__ = [
     "BLANK",
@@ -112,22 +113,9 @@ __all__ = [
 ]
 
 
-class UnknownIdError(KeyError):
-    """An event named an id that is not there, or one that its state does not allow."""
-
-
 @dataclass
-class Ids:
-    """The map of ids and targets. `new_id` gives a random id nobody has had."""
-
-    new_id: Callable[[], str]
-    instance: str | None = None
-    entries: dict[str, Entry] = field(default_factory=dict)
-    operations: dict[str, Operation] = field(default_factory=dict)
-    spare: str | None = None
-    connected: bool = False
-    mapped: bool = False
-    unclaimed: dict[str, Seen] = field(default_factory=dict)
+class Ids(IdMap):
+    """The decisions. `new_id` gives a random id nobody has had."""
 
     def feed(self, event: Event, now: float) -> list[Effect]:  # noqa: C901 (one line per event)
         """Take one event and return the effects owed, in order.
@@ -164,32 +152,6 @@ class Ids:
                 return self._reopened(entry)
             case AlarmRang():
                 return self._alarm(now)
-
-    # -- questions -------------------------------------------------------------------------
-
-    def of_target(self, target: str) -> Entry | None:
-        """The entry that has this target, also one asleep or closing."""
-        for entry in self.entries.values():
-            if entry.target == target:
-                return entry
-        return None
-
-    def of_tab(self, tab_id: int | None) -> Entry | None:
-        """The entry that has this tab id in the browser."""
-        if tab_id is None:
-            return None
-        return next((e for e in self.entries.values() if e.tab_id == tab_id), None)
-
-    def shown_target(self, id: str) -> str | None:
-        """The target that lists show for an id (C4): None unless its page is there and stays."""
-        entry = self.entries[id]
-        if entry.asleep or entry.closing or id in self.operations or not self.connected:
-            return None
-        return entry.target
-
-    def may_list(self) -> bool:
-        """Whether a tab list may be taken now (C4: not before the targets are mapped)."""
-        return self.connected and self.mapped
 
     # -- the connection --------------------------------------------------------------------
 
@@ -235,13 +197,6 @@ class Ids:
                 there = replace(there, asleep=True)
             effects.append(SaveEntry(self._put(there)))
         return effects
-
-    def _may_lack_target(self, entry: Entry) -> bool:
-        return entry.asleep or entry.closing or entry.vanished_at is not None or entry.id in self.operations
-
-    def _put_to_sleep_without_target(self, entry: Entry) -> list[Effect]:
-        entry = self._put(replace(entry, target=None, tab_id=None, asleep=True, vanished_at=None))
-        return [SaveEntry(entry)]
 
     def _mapped(self, described: Mapping[str, Described]) -> list[Effect]:
         if not self.connected or self.mapped:
@@ -324,14 +279,6 @@ class Ids:
             return [SaveSpare(None)]
         entry = self.of_target(target)
         return [] if entry is None else self._lose_target(entry, now)
-
-    def _lose_target(self, entry: Entry, now: float) -> list[Effect]:
-        effects: list[Effect] = []
-        lost = replace(entry, target=None)
-        if not self._may_lack_target(entry):
-            lost = replace(lost, vanished_at=now)
-            effects.append(RingAt(now + PATIENCE))
-        return [SaveEntry(self._put(lost)), Unbound(entry.id), *effects, ListChanged()]
 
     def _described(self, target: str, described: Described) -> list[Effect]:
         if target not in self.unclaimed or self.operations or not self.mapped:
@@ -506,10 +453,6 @@ class Ids:
             return [CloseTarget(entry.target), RingAt(now + 1.0)]
         del self.entries[entry.id]
         return [DropEntry(entry, reason), ListChanged()]
-
-    def _put(self, entry: Entry) -> Entry:
-        self.entries[entry.id] = entry
-        return entry
 
 
 def load(
