@@ -12,6 +12,7 @@ from support.view_hub import ANA, PersonsBrowser
 from windowseat.view import viewer as viewer_module
 from windowseat.view.cast import JPEG, PNG, Picture
 from windowseat.view.messages import Ack, Hello, Message, Pong
+from windowseat.view.protocol import MalformedError
 from windowseat.view.viewer import TRY_LATER, Viewer, Visit
 
 
@@ -84,6 +85,24 @@ async def test_only_the_latest_picture_waits(viewer: Viewer, gate: Gate):
     gate.open.set()
     await wait_until(lambda: gate.frames and len(gate.frames[-1].data) == 29)
     assert len(gate.frames) <= 3
+
+
+async def test_pictures_that_come_at_once_are_both_sent_where_there_is_room(viewer: Viewer, gate: Gate):
+    gate.open.set()
+    viewer.offer(picture(1))
+    viewer.offer(picture(2))
+    await wait_until(lambda: len(gate.frames) == 2)
+    assert [len(frame.data) for frame in gate.frames] == [1, 2]
+
+
+async def test_acknowledging_what_is_still_to_be_sent_makes_no_room(viewer: Viewer, gate: Gate):
+    for size in range(1, 4):
+        viewer.offer(picture(size))
+    await asyncio.sleep(0)
+    for n in range(2, 20):
+        with pytest.raises(MalformedError):
+            viewer.acknowledged(n)
+    assert len(viewer._owed) <= 2
 
 
 async def test_a_sharp_picture_too_big_for_the_line_is_left_out(viewer: Viewer, gate: Gate):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
@@ -96,7 +96,8 @@ class Viewer:
         self._loop = asyncio.get_running_loop()
         self._pace = Pace(shown=visit.hello.visible)
         self._latest: Picture | None = None
-        self._owed: int | None = None
+        # At most as many as may be under way: frames that come in one read are all sent then.
+        self._owed: deque[tuple[int, Picture]] = deque()
         self._sent_last = (0, 0)  # number and bytes
         self._bytes_a_second = float("inf")
         self._texts: OrderedDict[tuple[str, object], str] = OrderedDict()
@@ -167,6 +168,9 @@ class Viewer:
 
     def acknowledged(self, n: int) -> None:
         """The viewer has drawn picture `n`."""
+        if self._owed and n >= self._owed[0][0]:
+            # Who acknowledges what is still to be sent would make the hub keep ever more for them.
+            raise MalformedError(f"ack: picture {n} has not been sent yet.")
         now = self._loop.time()
         sent_at = dict(self._pace.under_way).get(n)
         try:
@@ -198,8 +202,8 @@ class Viewer:
 
     def _step(self, event: pacing.Event) -> None:
         self._pace, n = pacing.step(self._pace, event, self._loop.time())
-        if n is not None:
-            self._owed = n
+        if n is not None and self._latest is not None:
+            self._owed.append((n, self._latest))
             self._wake.set()
 
     # -- the connection's life -----------------------------------------------------------------
@@ -243,11 +247,13 @@ class Viewer:
                 await self._channel.send(text)
             if self._closing is not None:
                 return
-            if self._owed is not None and self._latest is not None:
-                n, self._owed = self._owed, None
-                self._sent_last = (n, len(self._latest.data))
+            if self._owed:
+                n, picture = self._owed.popleft()
+                self._sent_last = (n, len(picture.data))
                 sent_ms = int(self._loop.time() * 1000)
-                await self._channel.send(protocol.frame(self._latest, n, sent_ms))
+                await self._channel.send(protocol.frame(picture, n, sent_ms))
+                if self._owed:
+                    self._wake.set()
 
     async def _ping(self) -> None:
         while self.answers and self._closing is None:
