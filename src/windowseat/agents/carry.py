@@ -89,7 +89,7 @@ class Command:
                     return await self.hub.page(tab.id)
                 except BrowserError as error:
                     lives = tab.id in self.hub.tabs and tab.closes_at is None
-                    if error.code != "no-such-tab" or not lives:
+                    if error.code != "host-unavailable" or not lives:
                         raise
                 await self._wait_changed(changed)
         finally:
