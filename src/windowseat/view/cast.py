@@ -232,6 +232,8 @@ class Cast:
 
     def _known_sharp(self, data: str) -> Picture | None:
         # A blinking caret shows two pictures in turn: each is made sharp once.
+        if not self._sharps:
+            return None  # a page in motion: do not even hash its frames
         found = self._sharps.get(data)
         if found is not None:
             self._sharps.move_to_end(data)
