@@ -137,7 +137,9 @@ async def test_endless_code_of_the_caller_ends_at_its_time_and_the_page_goes_on(
 
 async def test_evaluation_in_a_document_that_goes_says_so(page: Page, show: Show, site: str) -> None:
     await show("")
-    waiting = asyncio.ensure_future(page.evaluate_isolated("function(){ return new Promise(() => {}) }"))
+    never = "function(){ document.title = 'begun'; return new Promise(() => {}) }"
+    waiting = asyncio.ensure_future(page.evaluate_isolated(never))
+    await wait_until(lambda: evaluate(page.session, "document.title === 'begun'"))
     await page.navigate("about:blank")
     assert await code_of(waiting) == "cancelled"
     assert await page.evaluate_isolated("function(){ return location.href }") == "about:blank"

@@ -24,6 +24,7 @@ CALL_SCRIPT: Final = (
     "function(name, ...args){ const script = globalThis.windowseatScript;"
     f" return script ? script[name](...args) : {MISSING!r} }}"
 )
+ATTEMPTS: Final = 3
 _NOT_RUN: Final = ("Cannot find context", "uniqueContextId not found")
 _CUT_OFF: Final = (
     "Execution context was destroyed",
@@ -70,14 +71,17 @@ class Worlds:
         self._settle = settle
         self._contexts: dict[str, Context] = {}
         self._count = 0
+        self._left = 0  # documents that went
 
     def forget(self, frame: str) -> None:
         """The frame shows another document, or is gone."""
         self._contexts.pop(frame, None)
+        self._left += 1
 
     def forget_all(self) -> None:
         """The main frame shows another document, or its process ended."""
         self._contexts.clear()
+        self._left += 1
 
     def current(self, frame: str) -> Context | None:
         """The world of the frame's present document, if one has been made."""
@@ -94,7 +98,12 @@ class Worlds:
         if known is not None and known.session is session:
             return known
         params = {"frameId": frame, "worldName": WORLD_NAME}
-        answer = await self._settle(session.send("Page.createIsolatedWorld", params), timeout, "the page")
+        for _ in range(ATTEMPTS):
+            left = self._left
+            sent = session.send("Page.createIsolatedWorld", params)
+            answer = await self._settle(sent, timeout, "the page")
+            if left == self._left:
+                break  # else a document went meanwhile, and this world may be the one of a document that went
         self._count += 1
         made = Context(session, frame, int(answer["executionContextId"]), self._count)
         self._contexts[frame] = made
