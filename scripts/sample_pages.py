@@ -21,7 +21,9 @@ pre{{background:#f5f6f8;padding:14px;border-radius:8px;font:13px/1.5 ui-monospac
 {body}"""
 
 
-def _page(title: str, color: str, body: str, *, head: str = "#fff", text: str = "#111", width: int = 720) -> str:
+def _page(
+    title: str, color: str, body: str, *, head: str = "#fff", text: str = "#111", width: int = 720
+) -> str:
     return BASE.format(title=title, color=color, body=body, head=head, headtext=text, width=width)
 
 
@@ -72,7 +74,10 @@ LATENCY = _page(
     "Latency · Dashboard",
     "%2300a876",
     "<header>Dashboard</header><main><h1>Latency, last hour</h1><div class=bars>"
-    + "".join(f"<b style='height:{h}%'></b>" for h in (32, 36, 31, 44, 58, 47, 39, 35, 62, 91, 74, 52, 41, 38, 36, 33))
+    + "".join(
+        f"<b style='height:{h}%'></b>"
+        for h in (32, 36, 31, 44, 58, 47, 39, 35, 62, 91, 74, 52, 41, 38, 36, 33)
+    )
     + "</div><p>p95 212 ms, p99 540 ms</p></main>",
     head="#10241d",
     text="#d6f5e9",

@@ -24,7 +24,27 @@ from windowseat.rules.ids import (
     placeholder_url,
 )
 
-STEPS = ["pop_up", "self_close", "own_discard", "deliver", "deliver", "deliver", "answer", "answer", "open", "sleep", "wake", "close", "reopen", "spare", "act", "act", "time", "crash_hub", "crash_browser"]
+STEPS = [
+    "pop_up",
+    "self_close",
+    "own_discard",
+    "deliver",
+    "deliver",
+    "deliver",
+    "answer",
+    "answer",
+    "open",
+    "sleep",
+    "wake",
+    "close",
+    "reopen",
+    "spare",
+    "act",
+    "act",
+    "time",
+    "crash_hub",
+    "crash_browser",
+]
 
 
 @dataclass

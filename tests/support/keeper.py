@@ -14,9 +14,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from support.chromium import wait_until
-
 import windowseat
+from support.chromium import wait_until
 from windowseat.chromium.find import find_chromium
 from windowseat.chromium.flags import options_for_this_machine
 from windowseat.chromium.keeper_client import KeeperClient, KeeperOptions, keeper_status, stop_keeper

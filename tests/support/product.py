@@ -121,7 +121,8 @@ async def wait_picture(view: Page, timeout: float = 30.0) -> None:
 HAS_PICTURE = """() => {
   const picture = document.querySelector('#picture');
   if (!picture || !picture.width) return false;
-  if (Math.abs(picture.getBoundingClientRect().width - innerWidth) > 1 || picture.width !== innerWidth) return false;
+  const shown = picture.getBoundingClientRect().width;
+  if (Math.abs(shown - innerWidth) > 1 || picture.width !== innerWidth) return false;
   const copy = document.createElement('canvas');
   copy.width = 40; copy.height = 40;
   const context = copy.getContext('2d');

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 from playwright.async_api import BrowserContext, Page
+
 from support.product import Product, open_address, persons_browser, running_product, sign_in
 
 PAGE = """<!doctype html><meta charset=utf-8><title>Bench of a person</title>
 <style>body{margin:0;font:16px sans-serif} body>*{position:absolute}
 #name{left:20px;top:20px;width:300px;height:30px} #text{left:20px;top:80px;width:500px;height:120px}
-#go{left:20px;top:220px;width:120px;height:40px} #piece{left:20px;top:300px;width:100px;height:50px;background:#cde}
+#go{left:20px;top:220px;width:120px;height:40px}
+#piece{left:20px;top:300px;width:100px;height:50px;background:#cde}
 #drop{left:300px;top:300px;width:200px;height:120px;background:#eee}</style>
 <input id=name><textarea id=text></textarea><button id=go>Go</button>
 <div id=piece draggable=true>piece</div><div id=drop>here</div>
@@ -30,15 +32,18 @@ function report() {
   sending = sending.then(() => fetch('/report', {method: 'POST', body})).catch(() => {});
 }
 document.addEventListener('input', (e) => { seen.trusted &&= e.isTrusted; report(); });
-document.addEventListener('paste', (e) => { seen.pasted.push(e.clipboardData.getData('text/plain').length); report(); });
+document.addEventListener('paste', (e) => {
+  seen.pasted.push(e.clipboardData.getData('text/plain').length); report(); });
 document.addEventListener('compositionend', (e) => { seen.composed.push(e.data); report(); });
 $('go').addEventListener('click', (e) => { seen.clicks.push([e.button, e.detail]); report(); });
-$('go').addEventListener('contextmenu', (e) => { e.preventDefault(); seen.clicks.push(['menu', e.button]); report(); });
+$('go').addEventListener('contextmenu', (e) => {
+  e.preventDefault(); seen.clicks.push(['menu', e.button]); report(); });
 $('piece').addEventListener('dragstart', (e) => e.dataTransfer.setData('text/plain', 'the piece'));
 for (const kind of ['mousedown', 'mouseup', 'dragstart', 'dragenter', 'dragend'])
   document.addEventListener(kind, (e) => { seen.drag.push([kind, e.clientX, e.clientY]); report(); });
 $('drop').addEventListener('dragover', (e) => e.preventDefault());
-$('drop').addEventListener('drop', (e) => { e.preventDefault(); seen.dropped.push(e.dataTransfer.getData('text/plain')); report(); });
+$('drop').addEventListener('drop', (e) => {
+  e.preventDefault(); seen.dropped.push(e.dataTransfer.getData('text/plain')); report(); });
 report();
 </script>"""
 
@@ -181,7 +186,9 @@ async def test_an_ime_composition_arrives(seat: tuple[BrowserContext, Page], sit
     await click(view, 100, 35)
     ime = await person.new_cdp_session(view)
     for text in ("に", "にほ", "にほん", "日本"):
-        await ime.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+        await ime.send(
+            "Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+        )
         await site.until(lambda s, text=text: s["name"] == text, f"the composition {text}, live")
     await ime.send("Input.insertText", {"text": "日本"})
     await site.until(lambda s: s["composed"] == ["日本"] and s["name"] == "日本", "its end")

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 from playwright.async_api import BrowserContext, Page
+
 from support.chromium import serve_pages
 from support.commands import windowseat
 from support.hub import wait_until
@@ -75,7 +76,9 @@ async def test_a_killed_hub_is_followed_by_one_with_the_same_twenty_tabs(
     product.up("--code-mode")
     took = time.monotonic() - began
     after = product.tabs()
-    assert {id: tab["target"] for id, tab in after.items()} == {id: tab["target"] for id, tab in before.items()}
+    assert {id: tab["target"] for id, tab in after.items()} == {
+        id: tab["target"] for id, tab in before.items()
+    }
     assert {tab["title"] for tab in after.values()} == {tab["title"] for tab in before.values()}
     assert in_tab(product, "agent-1", "globalThis.mark")["value"] == "untouched"
     print(f"the next hub answered {took:.2f} s after it was asked for")

@@ -94,7 +94,7 @@ class Bridge:
             if await _answers(home):
                 return
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "windowseat", "up", "--detach", "--json",
+                sys.executable, "-P", "-m", "windowseat", "up", "--detach", "--json",
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -306,7 +306,7 @@ class CdpSession:
         connection._pending[number] = (future, method, self)
         self._calls.add(number)
         future.add_done_callback(_retrieve)
-        future.add_done_callback(lambda done: self._forget(number))
+        future.add_done_callback(lambda _: self._forget(number))
         return future
 
     def on(self, method: str, listener: Listener) -> Callable[[], None]:

@@ -66,28 +66,25 @@ class Arrivals:
         if tab_id is not None:
             self._targets.ask(ids.Numbered(id, target, tab_id))
 
-    async def forget_blank(self, target: str) -> None:
-        """Have the blank page forgotten once the page shows its first real document."""
-        self._watch_first((await self._pages.wait(target)).session)
-
     async def go(self, target: str, url: str) -> None:
-        """Send a blank page on its way, and leave no blank entry to go back to.
+        """Send a blank page of ours on its way, and leave no blank entry to go back to.
 
         Raises:
             BrowserError: the page cannot be reached; CdpGone: it went.
         """
         session = (await self._pages.wait(target)).session
-        self._watch_first(session)
-        session.send("Page.navigate", {"url": url, "transitionType": "typed"})
 
-    def _watch_first(self, session: CdpSession) -> None:
         def committed(params: dict[str, Any]) -> None:
             frame = params["frame"]
-            if "parentId" not in frame and not frame["url"].startswith(BLANK):
+            if "parentId" in frame:
+                return
+            if not frame["url"].startswith(BLANK):
                 stop()
-                self._tasks.spawn(_forget_blank(session), name="forget the blank page")
+            self._tasks.spawn(_forget_blank(session), name="forget the blank page")
 
         stop = session.on("Page.frameNavigated", committed)
+        # Also to a blank page: its address is still that of the window it was made in.
+        session.send("Page.navigate", {"url": url, "transitionType": "typed"})
 
     # -- the spare window ------------------------------------------------------------------
 

@@ -102,10 +102,7 @@ class Moves:
     async def _go_or_end(self, id: str, target: str, url: str) -> None:
         """Send a new tab on its way; one that cannot be reached does not stay behind, blank."""
         try:
-            if url == BLANK:
-                await self._arrivals.forget_blank(target)
-            else:
-                await self._arrivals.go(target, url)
+            await self._arrivals.go(target, url)
         except BrowserError:
             with contextlib.suppress(BrowserError):
                 self._targets.ask(ids.ClosedForEveryone(id))
@@ -235,8 +232,7 @@ class Moves:
         self._targets.ask(ids.Done(id, target))
         self._arrivals.want_spare()
         self._tasks.spawn(self._arrivals.number(id, target), name="number a reopened tab")
-        if url != BLANK:
-            await self._arrivals.go(target, url)
+        await self._arrivals.go(target, url)
 
     # -- sleep and wake --------------------------------------------------------------------
 
