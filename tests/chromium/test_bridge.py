@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
+import struct
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -134,13 +138,133 @@ async def _second(bridge: Bridge, page: CdpSession) -> list[object]:
     return [item for item in (await bridge.tabs()).items() if item[0] != target(page)]
 
 
+def png(color: bytes) -> bytes:
+    """A picture of 16 by 16 in one colour, three bytes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 16, 8, 2, 0, 0, 0))
+    rows = chunk(b"IDAT", zlib.compress((b"\0" + color * 16) * 16))
+    return b"\x89PNG\r\n\x1a\n" + head + rows + chunk(b"IEND", b"")
+
+
+def ico(picture: bytes) -> bytes:
+    """An .ico file with this one PNG in it."""
+    entry = struct.pack("<BBBBHHII", 16, 16, 0, 0, 1, 32, len(picture), 22)
+    return struct.pack("<HHH", 0, 1, 1) + entry + picture
+
+
+class Icons:
+    """The icon of the only tab, as the bridge tells it; None until it says anything."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self.told: list[str] = []
+        bridge.listen(self._heard)
+
+    def _heard(self, event: BridgeEvent) -> None:
+        if isinstance(event, TabUpdated) and event.icon is not None:
+            self.told.append(event.icon)
+
+    async def next(self) -> str:
+        """What is told from now on, first of all."""
+        self.told.clear()
+        await wait_until(lambda: self.told, what="news of an icon")
+        return self.told[-1]
+
+
+async def color_of(browser: RunningConnection, icon: str) -> list[int]:
+    """The colour of a picture's middle, as a page that is shown it sees it."""
+    page = await open_page(browser)
+    draw = f"""(async () => {{
+      const picture = new Image();
+      picture.src = {json.dumps(icon)};
+      await picture.decode();
+      const drawn = new OffscreenCanvas(8, 8).getContext('2d');
+      drawn.drawImage(picture, 0, 0, 8, 8);
+      return [...drawn.getImageData(4, 4, 1, 1).data];
+    }})()"""
+    found: list[int] = await evaluate(page, draw)
+    await browser.root.call("Target.closeTarget", {"targetId": target(page)})
+    return found
+
+
+RED, GREEN, BLUE = b"\xff\0\0", b"\0\xff\0", b"\0\0\xff"
+LINK = "<title>{}</title><link id=l rel=icon href={}>"
+SITES: dict[str, dict[str, str | bytes]] = {
+    "ico": {"/": "<title>x</title>", "/favicon.ico": ico(png(RED))},
+    "png": {"/": "<title>x</title>", "/favicon.ico": png(RED)},
+    "svg": {"/": LINK.format("x", "/i.svg"), "/i.svg": ICON},
+    "beside": {"/": LINK.format("x", "/i.png"), "/i.png": png(RED), "/favicon.ico": png(BLUE)},
+}
+
+
+@pytest.mark.parametrize("kind", SITES)
+async def test_an_icon_comes_as_data_whatever_kind_it_is(browser: RunningConnection, kind: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    icons = Icons(bridge)
+    with serve_pages(SITES[kind]) as site:
+        page = await open_page(root, f"{site}/")
+        icon = await icons.next()
+    assert icon.startswith("data:image/png;base64,") and len(icon) <= 32 * 1024
+    assert (await bridge.tabs())[target(page)].icon == icon
+    assert await color_of(browser, icon) == [255, 0, 0, 255]
+    # The site is away: only the browser can have it still.
+    icons.told.clear()
+    await bridge.tell_icons()
+    await wait_until(lambda: icon in icons.told, what="the icon once more")
+
+
+async def test_a_site_without_an_icon_has_none_and_takes_away_the_former(browser: RunningConnection) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    icons = Icons(bridge)
+    with serve_pages({"/": "<title>none</title>"}) as none, serve_pages(SITES["ico"]) as some:
+        page = await open_page(root, f"{none}/")
+        assert await icons.next() == ""
+        await go(page, f"{some}/", "x")
+        await wait_until(lambda: icons.told[-1], what="the icon")
+        await go(page, f"{none}/", "none")
+        await wait_until(lambda: icons.told[-1] == "", what="no icon any more")
+        assert (await bridge.tabs())[target(page)].icon == ""
+
+
+async def test_an_icon_that_a_page_changes_is_told_and_its_own_data_is_kept(
+    browser: RunningConnection,
+) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    icons = Icons(bridge)
+    site = {"/": LINK.format("x", "/red.png"), "/red.png": png(RED), "/green.png": png(GREEN)}
+    own = f"data:image/svg+xml,{quote(ICON)}"
+    too_long = own + "%20" * 12_000
+    with serve_pages(site) as base:
+        page = await open_page(root, f"{base}/")
+        red = await wait_until(lambda: icons.told and icons.told[-1], what="the first icon")
+        await evaluate(page, "l.href = '/green.png'")
+        await wait_until(lambda: icons.told[-1] != red, what="the second icon")
+        assert await color_of(browser, icons.told[-1]) == [0, 255, 0, 255]
+        await evaluate(page, f"l.href = {json.dumps(own)}")
+        await wait_until(lambda: icons.told[-1] == own, what="the page's own data")
+        await evaluate(page, f"l.href = {json.dumps(too_long)}")
+        await wait_until(lambda: icons.told[-1] != own, what="a picture of it that is small enough")
+        assert len(icons.told[-1]) <= 32 * 1024
+        # A page that never rests does not keep its icon from being told.
+        icons.told.clear()
+        await evaluate(
+            page, "setInterval(() => { l.href = ['/red.png', '/green.png'][++window.n % 2] }, 5, n = 0)"
+        )
+        await wait_until(lambda: len(icons.told) > 2, what="news of a restless icon")
+
+
 async def test_news_of_a_noisy_title_are_cut_and_gathered(browser: RunningConnection, base: str) -> None:
     root = await browser.attach_root()
     bridge = await Bridge.load(root, FOLDER)
     events: list[TabUpdated] = []
     bridge.listen(lambda event: events.append(event) if isinstance(event, TabUpdated) else None)
     page = await open_page(root, base + "/a")
-    await wait_until(lambda: any(event.icon == base + "/i.svg" for event in events), what="the icon")
+    await wait_until(lambda: any(event.icon for event in events), what="the icon")
     events.clear()
     await evaluate(page, "for (let i = 0; i < 500; i++) document.title = i + 'x'.repeat(5e3) + '\\ud800'")
     await wait_until(lambda: any((event.title or "").startswith("499x") for event in events))
@@ -177,7 +301,11 @@ async def test_a_second_hub_takes_the_worker_or_loads_it_anew_and_pages_stay(
     assert (await second.tabs())[target(page)].tab_id == tab.tab_id
     assert await evaluate(page, "window.mark") == 7
     await evaluate(page, "document.title = 'Changed'")
-    await wait_until(lambda: TabUpdated(tab.tab_id, title="Changed") in events)
+    await wait_until(lambda: ("Changed", tab.tab_id) in [(e.title, e.tab_id) for e in updates(events)])
+
+
+def updates(events: list[BridgeEvent]) -> list[TabUpdated]:
+    return [event for event in events if isinstance(event, TabUpdated)]
 
 
 async def worker_pid(bridge: Bridge) -> int:
@@ -223,8 +351,6 @@ async def test_a_browser_that_refuses_extensions_says_so(tmp_path: Path) -> None
 
 
 def test_no_page_can_reach_the_extension() -> None:
-    import json
-
     manifest = json.loads((FOLDER / "manifest.json").read_text())
     assert manifest["externally_connectable"] == {}
     assert "web_accessible_resources" not in manifest and "content_scripts" not in manifest

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from support.chromium import serve_pages
+from support.chromium import seen_headers, serve_pages
 from support.hub import RunningHub, running_hub, wait_until
 from windowseat.errors import BrowserError
 from windowseat.hub.events import TabEnded, TabOpened
@@ -60,6 +60,46 @@ async def test_a_tab_opens_with_address_title_and_icon_and_stands_in_the_list(
     history = await page.session.call("Page.getNavigationHistory")
     assert [e["url"] for e in history["entries"]] == [f"{site}/"]  # no blank page to go back to
     assert running.home.tab_list.stat().st_mode & 0o777 == 0o600
+
+
+async def test_icons_of_sites_are_shown_as_data_and_those_that_came_without_a_hub_too(
+    running: RunningHub,
+) -> None:
+    hub = running.hub
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><rect width='8' height='8' fill='{}'/></svg>"
+    page = "<title>{}</title><link id=l rel=icon href={}>"
+    site = {
+        "/a": page.format("A", "/a.svg"),
+        "/b": page.format("B", "/a.svg"),
+        "/a.svg": svg.format("red"),
+        "/z.svg": svg.format("blue"),
+    }
+    with serve_pages(site) as base, serve_pages({"/": "<title>Bare</title>"}) as bare:
+        tab = await hub.open(f"{base}/a")
+        red = await wait_until(lambda: hub.tabs[tab.id].icon, "the icon of a site")
+        assert red.startswith("data:image/png;base64,")
+        shown: list[str] = []
+        stop = hub.subscribe(lambda _: shown.append(hub.tabs[tab.id].icon))
+        live = await hub.page(tab.id)
+        await live.navigate(f"{base}/b", "load", 10)
+        await shows(hub, tab.id, "B")
+        await live.navigate(f"{bare}/", "load", 10)
+        await wait_until(lambda: not hub.tabs[tab.id].icon, "no icon of another site")
+        stop()
+        assert set(shown) == {red, ""}
+        await live.navigate(f"{base}/a", "load", 10)
+        await wait_until(lambda: hub.tabs[tab.id].icon == red, "the icon again")
+        timer = "setTimeout(() => { l.href = '/z.svg'; document.title = 'Blue' }, 1000)"
+        await live.session.call("Runtime.evaluate", {"expression": timer})
+        await running.leave()
+        assert "/z.svg" not in seen_headers
+        await wait_until(lambda: "/z.svg" in seen_headers, "the new icon fetched while no hub is there")
+        hub = await running.start()
+        await shows(hub, tab.id, "Blue")
+        await wait_until(lambda: hub.tabs[tab.id].icon not in ("", red), "the new icon")
+        blue = hub.tabs[tab.id].icon
+        await hub.sleep(tab.id)
+        assert hub.tabs[tab.id].icon == blue
 
 
 async def test_a_link_to_a_new_tab_gets_a_window_of_its_own_and_its_openers_session(

@@ -119,6 +119,10 @@ class Bridge:
         found = await self._read("describe", target, needs="map")
         return None if found is None else tab_from(found)
 
+    async def tell_icons(self) -> None:
+        """Have every tab's icon told as news: for a hub that was not there when they came."""
+        await self._read("tellIcons", needs="events")
+
     async def discard(self, tab_id: int) -> int:
         """Put a tab to sleep; returns its new tab id. Its target changes too, its window stays."""
         return int(await self._change("discard", tab_id, needs="sleep"))
@@ -340,15 +344,16 @@ class Bridge:
             if self._worker is not None:
                 await _wait_ready(self._worker)
             found = await self._read("tabs", needs="map")
+            await self.tell_icons()
         except (BrowserError, CdpTimeout, CdpGone, CdpError) as failure:
             log.info("the bridge came back but does not answer: %s", failure)
             return
         for shown in found.values():
             tab = tab_from(shown)
+            # A new worker does not know icons yet; each comes as news of its own.
+            icon = tab.icon or None
             self._tell(
-                TabUpdated(
-                    tab.tab_id, tab.title, tab.icon, tab.url, shown["status"], tab.audible, tab.discarded
-                )
+                TabUpdated(tab.tab_id, tab.title, icon, tab.url, shown["status"], tab.audible, tab.discarded)
             )
 
 

@@ -16,7 +16,7 @@ class BridgeTab:
         discarded: whether it sleeps.
         audible: whether it makes sound.
         title, url: cut to 256 and 2,048 UTF-16 units.
-        icon: address of its icon, at most 32 KiB, else "".
+        icon: its icon as a data: address of at most 32 KiB; "" when it has none or it is not known yet.
         opener: tab id of the tab that opened it.
         replaces: the tab id whose place it took when it fell asleep.
     """
@@ -44,7 +44,12 @@ class ClosedEntry:
 
 @dataclass(frozen=True)
 class TabUpdated:
-    """Something of a tab changed; None where it did not. `status`: "loading", "complete", "unloaded"."""
+    """Something of a tab changed; None where it did not.
+
+    Attributes:
+        icon: as a data: address; "" says that it has none.
+        status: "loading", "complete", "unloaded".
+    """
 
     tab_id: int
     title: str | None = None

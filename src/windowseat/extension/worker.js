@@ -9,6 +9,11 @@ const ICON_LIMIT = 32 * 1024;
 const REPLACED_LIMIT = 1000;
 // A page can rewrite its title hundreds of times a second; the hub is told of the last one.
 const GATHER_MS = 30;
+// How long after a page has loaded its icon is looked at again: some have none, and tell nothing.
+const SETTLED_MS = 1000;
+const ICON_SIZE = 32;
+// A page of no site: what the browser shows for it, it shows wherever it knows no icon.
+const NOWHERE = "http://windowseat.invalid/";
 
 /** Tab ids by the id that took their place, in the order they were replaced. */
 const replaced = new Map();
@@ -17,13 +22,14 @@ const replaced = new Map();
 const changes = new Map();
 let timer = null;
 
+/** What is known of each tab's icon: a data: address, or "" for none. */
+const icons = new Map();
+/** Looks at an icon that have not told yet, by tab id. */
+const looks = new Map();
+
 /** Cut to `limit` UTF-16 units, and made fit for JSON whatever a page put there. */
 function cut(text, limit) {
   return String(text ?? "").slice(0, limit).toWellFormed();
-}
-
-function icon(url) {
-  return url && url.length <= ICON_LIMIT ? url.toWellFormed() : "";
 }
 
 function shown(tab) {
@@ -35,7 +41,7 @@ function shown(tab) {
     audible: Boolean(tab.audible),
     status: tab.status ?? "",
     title: cut(tab.title, TITLE_LIMIT),
-    icon: icon(tab.favIconUrl),
+    icon: icons.get(tab.id) ?? "",
     url: cut(tab.url || tab.pendingUrl, URL_LIMIT),
     replaces: replaced.get(tab.id) ?? null,
   };
@@ -54,28 +60,77 @@ function tellChanges() {
   if (news.length) tell(news);
 }
 
+function changed(tab, change) {
+  if (!Object.keys(change).length) return;
+  changes.set(tab, { ...changes.get(tab), ...change });
+  timer ??= setTimeout(tellChanges, GATHER_MS);
+}
+
 chrome.tabs.onUpdated.addListener((tab, change) => {
-  const known = changes.get(tab) ?? {};
+  const known = {};
   if (change.title !== undefined) known.title = cut(change.title, TITLE_LIMIT);
   if (change.url !== undefined) known.url = cut(change.url, URL_LIMIT);
-  if (change.favIconUrl !== undefined) known.icon = icon(change.favIconUrl);
   for (const name of ["status", "audible", "discarded"]) {
     if (change[name] !== undefined) known[name] = change[name];
   }
-  if (!Object.keys(known).length) return;
-  changes.set(tab, known);
-  timer ??= setTimeout(tellChanges, GATHER_MS);
+  changed(tab, known);
+  if (change.favIconUrl !== undefined) lookAtIcon(tab);
+  if (change.status === "complete") setTimeout(lookAtIcon, SETTLED_MS, tab);
 });
+
+/** What the browser's own store of icons has for a page, as a data: address. */
+async function stored(page) {
+  const asked = new URLSearchParams({ pageUrl: page, size: ICON_SIZE });
+  const answer = await fetch(`${chrome.runtime.getURL("_favicon/")}?${asked}`);
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  if (!answer.ok || bytes.length > ICON_LIMIT / 2) return "";
+  return `data:image/png;base64,${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** A tab's icon as a data: address, "" where it has none, null where that is not known. Its site is not asked. */
+async function iconOf(tab) {
+  const url = tab.favIconUrl ?? "";
+  if (!url) return tab.status === "complete" && !tab.discarded ? "" : null;
+  if (url.startsWith("data:image/") && url.length <= ICON_LIMIT) return url.toWellFormed();
+  const [found, nothing] = await Promise.all([stored(tab.url), stored(NOWHERE)]);
+  return found === nothing ? "" : found;
+}
+
+/** Looks at a tab's icon in a moment, once however often it is asked meanwhile, and tells it. */
+function lookAtIcon(tab) {
+  const look = looks.get(tab) ?? { again: false };
+  look.again = looks.has(tab);
+  if (look.again) return;
+  looks.set(tab, look);
+  setTimeout(async () => {
+    look.again = false;
+    const icon = await chrome.tabs.get(tab).then(iconOf).catch(() => null);
+    if (looks.get(tab) !== look) return; // the tab ended, or has another id now
+    looks.delete(tab);
+    if (icon === null) return;
+    icons.set(tab, icon);
+    changed(tab, { icon });
+    if (look.again) lookAtIcon(tab);
+  }, GATHER_MS);
+}
 
 chrome.tabs.onReplaced.addListener((added, removed) => {
   tellChanges();
+  if (icons.has(removed)) icons.set(added, icons.get(removed));
+  forget(removed);
   replaced.set(added, removed);
   if (replaced.size > REPLACED_LIMIT) replaced.delete(replaced.keys().next().value);
   tell([{ tab: added, replaces: removed }]);
 });
 
-chrome.tabs.onRemoved.addListener((tab) => {
+function forget(tab) {
   changes.delete(tab);
+  icons.delete(tab);
+  looks.delete(tab);
+}
+
+chrome.tabs.onRemoved.addListener((tab) => {
+  forget(tab);
   replaced.delete(tab);
 });
 
@@ -143,6 +198,7 @@ const calls = {
   recentlyClosed,
   restore,
   memory,
+  tellIcons: async () => (await chrome.tabs.query({})).forEach((tab) => lookAtIcon(tab.id)),
   ping: async () => void tell([]),
   offers: async () => ({
     map: typeof chrome.debugger?.getTargets === "function",
