@@ -66,7 +66,7 @@ async def test_icons_of_sites_are_shown_as_data_and_those_that_came_without_a_hu
     running: RunningHub,
 ) -> None:
     hub = running.hub
-    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><rect width='8' height='8' fill='{}'/></svg>"
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><path d='M0 0h8v8' fill='{}'/></svg>"
     page = "<title>{}</title><link id=l rel=icon href={}>"
     site = {
         "/a": page.format("A", "/a.svg"),

@@ -1,7 +1,8 @@
 """What a tab shows: address, title, icon. Cut to bounds, saved at most once a second, counted as history.
 
 Addresses come from the browser's targets, titles and icons from the bridge extension and from the
-page itself, icons as data: addresses only (nobody who is shown a tab asks its site): nothing here needs `Runtime.enable`, which pages can notice.
+page itself, icons as data: addresses only: whoever is shown a tab asks nothing of its site. Nothing
+here needs `Runtime.enable`, which pages can notice.
 """
 
 from __future__ import annotations
