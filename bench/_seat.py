@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import http.server
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,9 +51,9 @@ class Seat:
         return str(found.get("view") or found["url"])
 
     def read_frames(self) -> list[tuple[float, str, int]]:
-        """Steady-clock seconds, piece and base64 length of each frame read from the pipe until now."""
+        """Steady-clock seconds, checksum and base64 length of each frame read from the pipe until now."""
         lines = [line.split() for line in self.log.read_text().splitlines()]
-        return [(float(at), piece, int(size)) for at, piece, size in (one for one in lines if len(one) == 3)]
+        return [(float(at), check, int(size)) for at, check, size in (one for one in lines if len(one) == 3)]
 
 
 @contextlib.asynccontextmanager
@@ -81,17 +83,17 @@ async def seat() -> AsyncIterator[Seat]:
 
 @dataclass
 class Came:
-    """One picture: steady-clock seconds, its number, and the piece that names it in the hub's log."""
+    """One picture: steady-clock seconds, its number, and what names it in the hub's log."""
 
     at: float
     n: int
     data: bytes
 
-    def piece(self) -> tuple[str, int]:
+    @functools.cached_property
+    def name(self) -> tuple[str, int]:
         """What `_watched_hub` wrote of this picture."""
-        size = 4 * ((len(self.data) + 2) // 3)
-        middle = size // 8 * 4
-        return base64.b64encode(self.data[middle // 4 * 3 :][:48]).decode(), size
+        text = base64.b64encode(self.data)
+        return str(zlib.crc32(text)), len(text)
 
 
 @dataclass
