@@ -23,6 +23,8 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from sample_pages import PAGES
 
 from windowseat.chromium.find import find_chromium
+from windowseat.cli.client import HubClient
+from windowseat.hub.home import find_home
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 LOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -52,6 +54,7 @@ class Seat:
 
     def __init__(self, home: str) -> None:
         self._environ = {**os.environ, "WINDOWSEAT_HOME": home}
+        self._hub = HubClient(find_home(self._environ))
 
     def run(self, *words: str) -> Any:
         """One command; its JSON document."""
@@ -63,6 +66,10 @@ class Seat:
             check=True,
         )
         return json.loads(done.stdout)
+
+    def open_as_a_person(self, url: str) -> str:
+        """A tab that belongs to no session, as one from the Launchpad's address bar; its id."""
+        return str(self._hub.request("POST", "/hub/v1/tabs", {"url": url})["id"])
 
 
 @contextlib.contextmanager
@@ -105,9 +112,11 @@ async def settle(page: Page, ready: str) -> None:
     await page.wait_for_timeout(900)
 
 
-PICTURES_THERE = """() => [...document.querySelectorAll('tab-card')]
-  .filter((card) => !card.hasAttribute('data-asleep') && card.getBoundingClientRect().top < innerHeight)
-  .every((card) => card.querySelector('canvas').width > 1)"""
+# Every picture that is on the screen, and nothing is about to end any more.
+PICTURES_THERE = """() => !document.querySelector('[data-closing]') && document.querySelector('[data-known]')
+  && [...document.querySelectorAll('tab-card')]
+    .filter((card) => card.getBoundingClientRect().top < innerHeight)
+    .every((card) => card.querySelector('canvas').width > 1)"""
 
 
 async def pictures(folder: Path, home: str, site: str) -> None:
@@ -115,56 +124,63 @@ async def pictures(folder: Path, home: str, site: str) -> None:
     seat = Seat(home)
     seat.run("up", "--detach", "--port", "0", "--code-mode")
     try:
-        tabs = scene(seat, site)
+        sleeper = scene(seat, site)
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(
                 executable_path=find_chromium(os.environ).path,
                 args=["--no-sandbox"] if os.geteuid() == 0 else [],
             )
+            # Somebody has seen the tab before it falls asleep, so its last picture is known.
+            person, launchpad = await enter(seat, browser, LOOKS[0][1])
+            await settle(launchpad, PICTURES_THERE)
+            seat.run("sleep", sleeper)
+            await person.close()
             for name, look in LOOKS:
-                person, launchpad = await enter(seat, browser, look)
-                seat.run("exec", "--session", "fix-checkout", "-e", WORK)
-                await settle(launchpad, PICTURES_THERE)
-                await launchpad.screenshot(path=folder / f"launchpad-{name}.png")
-                async with person.expect_page() as opening:
-                    await launchpad.locator("tab-card button.main", has_text="Checkout").first.click()
-                view = await opening.value
-                await view.wait_for_url(lambda url: "/t/" in url)
-                await settle(view, "() => document.querySelector('#picture')?.width > 320")
-                seat.run("exec", "--session", "fix-checkout", "-e", WORK)
-                await view.wait_for_timeout(500)
-                await view.screenshot(path=folder / f"view-{name}.png")
-                await person.close()
+                await take(seat, browser, name, look, folder)
             await browser.close()
-        print(f"{len(tabs)} tabs, pictures in {folder}")
     finally:
         seat.run("down")
 
 
-def scene(seat: Seat, site: str) -> list[str]:
-    """Sessions with tabs, some of a person's own, one asleep, some closed."""
-    opened = [
-        seat.run("open", f"{site}/checkout", "--session", "fix-checkout")["id"],
-        seat.run("open", f"{site}/cart", "--session", "fix-checkout")["id"],
-        seat.run("open", f"{site}/reference", "--session", "upgrade-docs")["id"],
-        seat.run("open", f"{site}/pull/188")["id"],
-        seat.run("open", f"{site}/sign-in")["id"],
-        seat.run("open", f"{site}/latency")["id"],
-    ]
+async def take(seat: Seat, browser: Browser, name: str, look: dict[str, Any], folder: Path) -> None:
+    """The Launchpad and a view, as a person sees them who looks at them in this way."""
+    person, launchpad = await enter(seat, browser, look)
+    seat.run("exec", "--session", "fix-checkout", "-e", WORK)
+    await settle(launchpad, PICTURES_THERE)
+    await launchpad.screenshot(path=folder / f"launchpad-{name}.png")
+    if name == "light":
+        await launchpad.screenshot(path=folder / f"launchpad-full-{name}.png", full_page=True)
+    async with person.expect_page() as opening:
+        await launchpad.locator("tab-card button.main", has_text="Checkout").first.click()
+    view = await opening.value
+    await view.wait_for_url(lambda url: "/t/" in url)
+    await settle(view, "() => document.querySelector('#picture')?.width > 320")
+    seat.run("exec", "--session", "fix-checkout", "-e", WORK)
+    await view.wait_for_timeout(500)
+    await view.screenshot(path=folder / f"view-{name}.png")
+    await person.close()
+
+
+def scene(seat: Seat, site: str) -> str:
+    """Sessions with tabs, some of a person's own, some closed; the id of the one that is to sleep."""
+    seat.run("open", f"{site}/checkout", "--session", "fix-checkout")
+    seat.run("open", f"{site}/cart", "--session", "fix-checkout")
+    seat.run("open", f"{site}/reference", "--session", "upgrade-docs")
     seat.run("exec", "--session", "fix-checkout", "-e", "browser.select(browser.tabs()[0])")
+    own = [seat.open_as_a_person(f"{site}{path}") for path in ("/pull/188", "/sign-in", "/latency")]
     for path in ("/reference", "/cart"):
-        seat.run("close", seat.run("open", f"{site}{path}")["id"])
-    seat.run("sleep", opened[-1])
-    return opened
+        seat.run("close", seat.open_as_a_person(f"{site}{path}"))
+    return own[-1]
 
 
 def main() -> None:
     """Take all pictures into the folder of the first argument, or docs/images."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="windowseat-pictures-", ignore_cleanup_errors=True) as home:
-        with sample_site() as site:
-            asyncio.run(pictures(folder, home, site))
+    own = tempfile.TemporaryDirectory(prefix="windowseat-pictures-", ignore_cleanup_errors=True)
+    with own as home, sample_site() as site:
+        asyncio.run(pictures(folder, home, site))
+    print(f"pictures in {folder}")
 
 
 if __name__ == "__main__":

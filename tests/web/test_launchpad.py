@@ -375,14 +375,55 @@ async def test_a_phone(browser, web, scheme):
     assert width == 390
     side, main = [await page.locator(name).bounding_box() for name in ("nav.side", "main")]
     assert side["y"] + side["height"] <= main["y"] + 1
-    # What a finger must hit is large enough.
-    for box in [await page.locator(".acts .act").nth(n).bounding_box() for n in range(2)]:
-        assert box["width"] >= 36
-        assert box["height"] >= 36
+    # What a finger must hit is large enough, and nothing lies on a picture.
+    await expect(page.locator(".acts").first).to_be_hidden()
+    small = await page.evaluate(
+        """[...document.querySelectorAll("button, input")].filter((one) => one.checkVisibility())
+        .map((one) => [one.outerHTML.slice(0, 60), one.getBoundingClientRect()])
+        .filter(([_, box]) => box.width < 40 || box.height < 40)"""
+    )
+    assert small == []
+    pictures = [await page.locator(".shown").nth(n).bounding_box() for n in range(6)]
+    for number, picture in enumerate(pictures):
+        more = await page.locator(".ask").nth(number).bounding_box()
+        assert more["y"] >= picture["y"] + picture["height"]
     background = await page.evaluate(
         "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)"
     )
     assert (sum(background) > 3 * 128) == (scheme == "light")
+    assert seen == []
+
+
+async def test_a_finger_finds_what_can_be_done_with_a_card(browser, web):
+    for number in range(6):
+        web.hub.add(f"t{number}", f"Tab {number}", session=None)
+    how = {"viewport": {"width": 390, "height": 600}, "is_mobile": True, "has_touch": True}
+    _, page, seen = await sign_in(browser, web, **how)
+    menu = page.locator("card-menu")
+    await page.get_by_role("button", name="More for Tab 5").tap()
+    await expect(menu).to_be_visible()
+    box = await menu.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 600
+    await page.touchscreen.tap(200, 70)  # elsewhere
+    await expect(menu).to_be_hidden()
+    await page.get_by_role("button", name="More for Tab 0").tap()
+    await expect(page.get_by_role("menuitem", name="Open")).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(page.get_by_role("menuitem", name="Close for everyone")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(menu).to_be_hidden()
+    await expect(page.get_by_role("button", name="More for Tab 0")).to_be_focused()
+    await page.get_by_role("button", name="More for Tab 0").tap()
+    await page.get_by_role("menuitem", name="Sleep").tap()
+    await expect(page.locator("tab-card").first).to_have_attribute("data-asleep", "")
+    await page.get_by_role("button", name="More for Tab 0").tap()
+    await expect(page.get_by_role("menuitem", name="Wake")).to_be_visible()
+    await page.get_by_role("menuitem", name="Close for everyone").tap()
+    await expect(page.locator("tab-card").first).to_have_attribute("data-closing", "")
+    await expect(page.get_by_role("button", name="More for Tab 0")).to_be_hidden()
     assert seen == []
 
 

@@ -1,6 +1,7 @@
 // <tab-card>: one tab as a live picture with its title, who works in it, and what can be done.
 
 import { closeTab, restoreTab, showTab, sleepOrWake } from "./actions.js";
+import { CardMenu } from "./card-menu.js";
 import { ICONS, badge, icon, make, mark, write } from "./dom.js";
 import { bytes, hue, initial, place, titleOf } from "./format.js";
 
@@ -26,6 +27,8 @@ export class TabCard extends HTMLElement {
     this.sleeper = make("button", { class: "act", type: "button", click: () => this.#sleepOrWake() });
     this.closer = make("button", { class: "act close", type: "button", title: "Close for everyone", click: () => this.close() },
       icon(ICONS.close));
+    // For fingers: what a pointer that hovers finds on the picture.
+    this.asker = make("button", { class: "ask", type: "button", "aria-haspopup": "menu", click: () => this.#ask() }, icon(ICONS.more));
     this.acts = make("span", { class: "acts" }, this.sleeper, this.closer);
     this.ends = make("span", { class: "ends" });
     this.undo = make("button", { type: "button", click: () => this.#restore() }, "Undo");
@@ -35,12 +38,12 @@ export class TabCard extends HTMLElement {
   connectedCallback() {
     if (this.firstChild) return;
     mark(this, "role", "listitem");
-    this.append(this.main, this.acts, this.ending);
+    this.append(this.main, this.acts, this.asker, this.ending);
   }
 
   /** Whether Tab reaches this card; in each list of cards one is reached, arrow keys go to the others. @param {boolean} on */
   set reachable(on) {
-    for (const button of [this.main, this.sleeper, this.closer, this.undo]) mark(button, "tabindex", on ? null : "-1");
+    for (const button of [this.main, this.sleeper, this.closer, this.asker, this.undo]) mark(button, "tabindex", on ? null : "-1");
   }
 
   close() {
@@ -68,6 +71,7 @@ export class TabCard extends HTMLElement {
     }
     this.#showSleeper(tab);
     mark(this.closer, "aria-label", `Close ${title} for everyone`);
+    mark(this.asker, "aria-label", `More for ${title}`);
     mark(this.undo, "aria-label", `Undo closing ${title}`);
     mark(this.main, "aria-label", label(tab, title));
     this.tick(performance.now());
@@ -90,6 +94,11 @@ export class TabCard extends HTMLElement {
     if (!this.tab) return;
     this.main.focus();
     void restoreTab(this.tab.id, titleOf(this.tab));
+  }
+
+  #ask() {
+    const menu = document.querySelector("card-menu");
+    if (this.tab && menu instanceof CardMenu) menu.ask(this.tab, this.asker);
   }
 
   #sleepOrWake() {
