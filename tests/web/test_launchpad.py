@@ -438,13 +438,14 @@ async def test_the_socket_ends_at_what_no_page_sends(web):
         {"t": "watch"},
         {"t": "watch", "tabs": ["x" * 65]},
         [],
+        b"\x00\xff",
     ):
         async with connect(
             f"ws://{web.host}/api/v1/live", origin=web.base, additional_headers=cookie
         ) as socket:
             await socket.send(json.dumps(hello))
             assert json.loads(await socket.recv())["t"] == "state"
-            await socket.send(json.dumps(message))
+            await socket.send(message if isinstance(message, bytes) else json.dumps(message))
             with pytest.raises(ConnectionClosed):
                 async with asyncio.timeout(5):
                     while True:

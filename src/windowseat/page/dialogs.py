@@ -101,7 +101,8 @@ def dialog_error(dialog: Dialog, *, outcome: str | None = None) -> BrowserError:
     says = dialog.message if len(dialog.message) <= 200 else dialog.message[:200] + "…"
     return BrowserError(
         "dialog-open",
-        f"A {dialog.kind} dialog is open and the page stands still: {says!r}. Answer it first (tab.dialog).",
+        f"A {dialog.kind} dialog is open and the page stands still: {says!r}. A person answers it in the "
+        "tab's view; tab.close ends the tab.",
         outcome=outcome,
     )
 

@@ -79,7 +79,7 @@ class Live:
             return False
 
     async def _admitted(self, socket: WebSocket) -> Person | None:
-        hello = _parse(await asyncio.wait_for(socket.receive_text(), _HELLO_WITHIN))
+        hello = await _heard(socket, _HELLO_WITHIN)
         secret = hello.get("secret")
         if hello.get("t") != "hello" or not isinstance(secret, str):
             return None
@@ -140,7 +140,7 @@ class _Page:
 
     async def _read(self) -> None:
         while True:
-            message = _parse(await asyncio.wait_for(self._socket.receive_text(), _SILENCE))
+            message = await _heard(self._socket, _SILENCE)
             match message.get("t"):
                 case "watch":
                     self._watch(_ids(message.get("tabs")))
@@ -211,6 +211,24 @@ def _ids(found: Any) -> list[str]:
     if not all(isinstance(id, str) and 0 < len(id) <= _ID_AT_MOST and id.isascii() for id in found):
         raise _BadMessageError("A tab's id is a short string.")
     return list(dict.fromkeys(found))
+
+
+async def _heard(socket: WebSocket, within: float) -> dict[str, Any]:
+    """The page's next message, within so many seconds.
+
+    Raises:
+        WebSocketDisconnect, TimeoutError: there is none; _BadMessageError: no page of ours sends it.
+    """
+    try:
+        message = await asyncio.wait_for(socket.receive(), within)
+    except RuntimeError as gone:  # a write has found out first that the page went
+        raise WebSocketDisconnect(1006) from gone
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1006))
+    text = message.get("text")
+    if not isinstance(text, str):
+        raise _BadMessageError("A message is text.")
+    return _parse(text)
 
 
 def _parse(text: str) -> dict[str, Any]:
