@@ -79,7 +79,7 @@ def test_what_is_no_session_name(name):
     assert not is_session_name(name)
     for source in ({}, {"WINDOWSEAT_SESSION": name or " "}, {"AGENT_BROWSER_SESSION": name or " "}):
         with pytest.raises(Refusal) as caught:
-            session_of(source, "/work", None if source else name)
+            session_of(source, "/srv/shop", None if source else name)
         assert caught.value.code == "bad-usage"
 
 
@@ -89,11 +89,11 @@ def test_the_first_source_that_is_set_wins():
     order = ["w", "a", "codex-c", "claude-l", "goose-g"]
     variables = ["WINDOWSEAT_SESSION", "AGENT_BROWSER_SESSION", "CODEX_THREAD_ID"]
     variables += ["CLAUDE_CODE_SESSION_ID", "AGENT_SESSION_ID"]
-    assert session_of(environ, "/work", "mine") == "mine"
+    assert session_of(environ, "/srv/shop", "mine") == "mine"
     for name, variable in zip(order, variables, strict=True):
-        assert session_of(environ, "/work") == name
+        assert session_of(environ, "/srv/shop") == name
         environ[variable] = ""  # empty counts as not set
-    assert session_of(environ, "/work") == session_name("dir-", "/work")
+    assert session_of(environ, "/srv/shop") == session_name("dir-", "/srv/shop")
 
 
 def test_an_mcp_call_without_an_environment_goes_by_its_meta_then_by_its_connection():
