@@ -120,8 +120,7 @@ class BrowserLink:
         root.on("Target.targetInfoChanged", self._told)
         root.on("Target.targetDestroyed", self._destroyed)
         await root.call("Target.setDiscoverTargets", {"discover": True, "filter": PAGES_ONLY})
-        answer = await root.call("Target.getTargets", {"filter": PAGES_ONLY})
-        infos = answer["targetInfos"]
+        infos = await page_targets(root)
         self._targets.feed(ids.Connected(process.instance, tuple(_seen(info) for info in infos)))
         for info in infos:
             self._told({"targetInfo": info})
@@ -191,6 +190,24 @@ class BrowserLink:
         if root is not None:
             with contextlib.suppress(*CALL_FAILURES):
                 await root.call("Target.closeTarget", {"targetId": target})
+
+
+async def page_targets(root: CdpSession, timeout: float = 10.0) -> list[dict[str, Any]]:
+    """The page targets that there are, as `Target.getTargets` tells them; `root` must be discovering.
+
+    Who waits for an answer runs after events that came right behind it. A target that ended so must
+    not be told as one that is there: no event would ever take it away again.
+
+    Raises:
+        CdpError, CdpTimeout, CdpGone: as `CdpSession.call`.
+    """
+    gone: set[str] = set()
+    stop = root.on("Target.targetDestroyed", lambda params: gone.add(params["targetId"]))
+    try:
+        answer = await root.call("Target.getTargets", {"filter": PAGES_ONLY}, timeout=timeout)
+    finally:
+        stop()
+    return [info for info in answer["targetInfos"] if info["targetId"] not in gone]
 
 
 def _seen(info: dict[str, Any]) -> Seen:

@@ -17,7 +17,7 @@ import orjson
 from windowseat.chromium.connection import CdpError, CdpGone, CdpTimeout
 from windowseat.hub.clock import boot_now
 from windowseat.hub.home import write_whole
-from windowseat.hub.link import PAGES_ONLY, BrowserLink
+from windowseat.hub.link import BrowserLink, page_targets
 from windowseat.hub.targets import Targets
 from windowseat.rules import ids
 from windowseat.rules.ids import Seen
@@ -111,11 +111,11 @@ class TabList:
             return  # the mapping's own change asks again
         taken = boot_now()
         try:
-            answer = await root.call("Target.getTargets", {"filter": PAGES_ONLY}, timeout=ANSWER_WITHIN)
+            infos = await page_targets(root, timeout=ANSWER_WITHIN)
         except (CdpError, CdpTimeout, CdpGone):
             log.warning("no tab list: the browser did not answer")
             return
-        for info in answer["targetInfos"]:
+        for info in infos:
             self._targets.feed(
                 ids.TargetSeen(Seen(info["targetId"], info.get("url", ""), info.get("openerId")))
             )
