@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from windowseat.cli.parser import make_parser
+from windowseat.cli.parser import commands_of, make_parser
 from windowseat.errors import REFUSALS
 
 _HEAD = """\
@@ -25,9 +25,8 @@ stderr. With `--json` stdout has one JSON document, also for an error: `{"error"
 def cli_page() -> str:
     """The whole page."""
     parser = make_parser()
-    commands = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
     parts = [_HEAD]
-    parts += ["\n".join(_command(name, commands.choices[name])) for name in commands.choices]
+    parts += ["\n".join(_command(name, command)) for name, command in commands_of(parser).items()]
     parts.append("\n".join(_exit_codes()))
     return "\n".join(parts)
 

@@ -37,7 +37,11 @@ def test_status_without_a_hub_is_a_fact(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("tbs",), "tbs"),
+        (("tbs",), "did you mean tabs?"),
+        (("close",), "TAB is missing"),
+        (("up", "--port"), "--port"),
+        (("up", "--nonsense"), "windowseat up --help"),
+        (("up", "--port", "7800", "--view-port", "7800"), "both 7800"),
         (("open",), "URL"),
         (("up", "--port", "70000"), "0 to 65535"),
         (("exec", "-e", "1", "--timeout", "0"), "at most 600"),
@@ -54,6 +58,8 @@ def test_bad_usage_is_two_and_one_sentence(tmp_path, words, said):
     assert said in done.err
     assert "Traceback" not in done.err
     assert len(done.err.strip().splitlines()) == 2, "what is wrong, and the next step"
+    machine = windowseat(tmp_path, *words, "--json")
+    assert (machine.code, machine.document["error"]["code"]) == (2, "bad-usage")
 
 
 def test_without_a_command_it_teaches(tmp_path):
@@ -61,6 +67,18 @@ def test_without_a_command_it_teaches(tmp_path):
     assert done.code == 2
     assert "windowseat up" in done.err
     assert windowseat(tmp_path, "--help").code == 0
+
+
+def test_help_as_a_word(tmp_path):
+    assert windowseat(tmp_path, "help").out == windowseat(tmp_path, "--help").out
+    assert windowseat(tmp_path, "help", "up").out == windowseat(tmp_path, "up", "--help").out
+
+
+def test_messages_name_the_command_as_it_was_called(tmp_path):
+    assert "Start it: windowseat up" in windowseat(tmp_path, "url").err
+    assert "Start it: ./run up" in windowseat(tmp_path, "url", WINDOWSEAT_CALLED_AS="./run").err
+    machine = windowseat(tmp_path, "nonsense", "--json", WINDOWSEAT_CALLED_AS="./run")
+    assert "./run" not in machine.out, "programs get one wording"
 
 
 @pytest.mark.parametrize("command", ["up", "exec", "mcp", "open", "url"])

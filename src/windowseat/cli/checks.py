@@ -158,15 +158,8 @@ def background(_call: Call) -> Sequence[Check]:
     return [Check("background", "ok", "up --detach uses a process in a session of its own")]
 
 
-def confinement(_call: Call) -> Sequence[Check]:
-    """What code mode would be confined with."""
-    if found := shutil.which("bwrap"):
-        return [Check("confinement", "ok", f"bubblewrap at {found}")]
-    return [Check("confinement", "warn", "bubblewrap is not there.", "apt-get install bubblewrap")]
-
-
 CHECKS: Final[Sequence[Callable[[Call], Sequence[Check]]]] = (
-    python, chromium, home, disk, locks, ports, shared_memory, sandbox, display, background, confinement,
+    python, chromium, home, disk, locks, ports, shared_memory, sandbox, display, background,
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from windowseat.cli.client import HubClient
 from windowseat.cli.demo_server import demo_site
 from windowseat.cli.options import HubOptions
-from windowseat.cli.say import say, show
+from windowseat.cli.say import in_their_words, say, show
 from windowseat.errors import BrowserError, Refusal
 
 SESSION: Final = "demo"
@@ -214,7 +214,7 @@ def _show_way_in(hub: HubClient, *, no_open: bool) -> None:
 
     url = hub.request("POST", "/hub/v1/admissions", {})["url"]
     show(f"Launchpad  {url}")
-    show("           (works once, for 5 minutes; `windowseat url` prints another)")
+    show(in_their_words("           (works once, for 5 minutes; `windowseat url` prints another)"))
     status = hub.request("GET", "/hub/v1/status")
     if hint := forward_hint(status, os.environ.get("SSH_CONNECTION")):
         show(hint)

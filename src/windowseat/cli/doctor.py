@@ -9,7 +9,7 @@ from typing import Any
 
 from windowseat.cli.call import Call
 from windowseat.cli.checks import CHECKS, Check
-from windowseat.cli.say import show, show_json
+from windowseat.cli.say import in_their_words, show, show_json
 from windowseat.errors import Refusal
 
 _MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -60,4 +60,4 @@ def _show(check: dict[str, Any]) -> None:
         mark = {"ok": "\033[32m", "warn": "\033[33m"}.get(check["state"], "\033[31m") + mark + "\033[0m"
     show(f"{mark}  {check['name']}: {check['message']}")
     if check.get("next"):
-        show(f"      {check['next']}")
+        show(f"      {in_their_words(check['next'])}")

@@ -61,7 +61,13 @@ def _show(result: dict[str, Any]) -> None:
     for image in result.get("images") or []:
         say(f"image: {image}")
     error = result.get("error")
-    if error and str(error.get("message")) not in (result.get("text") or ""):
+    if error and not _is_said(str(error["message"]), str(text or "")):
         say(f"windowseat: {error['message']}")
     if result.get("state_lost"):
         say("The session's names are lost: its kernel was ended.")
+
+
+def _is_said(message: str, text: str) -> bool:
+    """Whether the traceback, the end of `text`, says it; a syntax error's message adds the place."""
+    last = text.rstrip().rpartition("\n")[2]
+    return message in text or (bool(last) and message.startswith(last))

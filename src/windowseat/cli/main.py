@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from windowseat.cli.call import Call
-from windowseat.cli.parser import make_parser
-from windowseat.cli.say import say, say_refusal, show_json
+from windowseat.cli.parser import make_parser, parse
+from windowseat.cli.say import called_as, say, say_refusal, show_json
 from windowseat.errors import BrowserError, Refusal
 
 FAILED: Final = 1
@@ -22,20 +22,30 @@ INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _print_anything()
-    parser = make_parser()
-    args = parser.parse_args(argv)
-    if args.command is None:
-        parser.print_help(sys.stderr)
-        return 2
-    call = Call(args)
+    # `./run` tells how it was called; nothing that is started from here shall think the same.
+    called_as(os.environ.pop("WINDOWSEAT_CALLED_AS", ""))
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        return _handler(args.handler)(call)
+        args = parse(words)
     except Refusal as refusal:
-        _show_error(call, refusal.code, refusal.message, retryable=False)
+        _show_error("--json" in words, refusal.code, refusal.message, retryable=False)
+        say_refusal(refusal)
+        return refusal.exit_code
+    if args.command is None:
+        make_parser().print_help(sys.stderr)
+        return 2
+    return _run(Call(args))
+
+
+def _run(call: Call) -> int:
+    try:
+        return _handler(call.args.handler)(call)
+    except Refusal as refusal:
+        _show_error(call.json, refusal.code, refusal.message, retryable=False)
         say_refusal(refusal)
         return refusal.exit_code
     except BrowserError as error:
-        _show_error(call, error.code, error.message, retryable=error.retryable)
+        _show_error(call.json, error.code, error.message, retryable=error.retryable)
         say(f"windowseat: {error.message}")
         return FAILED
     except KeyboardInterrupt:
@@ -59,8 +69,8 @@ def _handler(name: str) -> Callable[[Call], int]:
     return found
 
 
-def _show_error(call: Call, code: str, message: str, *, retryable: bool) -> None:
-    if call.json:
+def _show_error(as_json: bool, code: str, message: str, *, retryable: bool) -> None:
+    if as_json:
         show_json({"error": {"code": code, "message": message, "retryable": retryable}})
 
 

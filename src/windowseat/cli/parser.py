@@ -6,12 +6,11 @@ Each command names its handler as "module:function", so that a call loads only i
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from windowseat import __version__
-from windowseat.errors import REFUSALS
+from windowseat.errors import REFUSALS, Refusal
 
 _ABOUT = """\
 One Chromium on this machine, shared by you and your coding agents. You watch its tabs
@@ -38,9 +37,10 @@ class _Parser(argparse.ArgumentParser):
     """argparse, but a mistake is answered with one sentence and a next step."""
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"windowseat: {message[:1].upper()}{message[1:]}.\n")
-        sys.stderr.write(f"  See: {self.prog} --help\n")
-        raise SystemExit(REFUSALS["bad-usage"])
+        text = message.removeprefix("argument ")
+        if missing := text.partition("the following arguments are required: ")[2]:
+            text = f"{missing} {'are' if ', ' in missing else 'is'} missing"
+        raise Refusal("bad-usage", f"{text[:1].upper()}{text[1:]}.", f"See: {self.prog} --help")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -49,6 +49,45 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 _Add = Callable[..., argparse.ArgumentParser]
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """What a command line asks for; `command` is None where it names none.
+
+    Raises:
+        Refusal: "bad-usage", with what is wrong and where to read on.
+    """
+    parser = make_parser()
+    commands = commands_of(parser)
+    words = _help_as_option(words)
+    if words and not words[0].startswith("-") and words[0] not in commands:
+        raise Refusal("bad-usage", _no_command(words[0], list(commands)), "See: windowseat --help")
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        where = commands.get(args.command, parser)
+        where.error(f"{unknown[0]!r} is nothing that {where.prog} takes")
+    return args
+
+
+def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Each command's own parser, by its name."""
+    found: dict[str, Any] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found.update(action.choices)
+    return found
+
+
+def _help_as_option(words: Sequence[str]) -> Sequence[str]:
+    # `windowseat help`, `windowseat help up`: what many try first.
+    return [*words[1:2], "--help"] if words[:1] == ["help"] else words
+
+
+def _no_command(word: str, known: Sequence[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f"There is no command {word[:80]!r}" + (f"; did you mean {near[0]}?" if near else ".")
 
 
 def make_parser() -> argparse.ArgumentParser:

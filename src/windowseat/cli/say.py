@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from windowseat.errors import Refusal
+
+# A command in a sentence. The product's name in prose has a capital letter, and a folder is no command.
+_COMMAND: Final = re.compile(r"(?<![\w/.-])windowseat (?=[a-z-])")
+_called = "windowseat"
+
+
+def called_as(name: str) -> None:
+    """Name the command in messages as the person called it: `./run` in a checkout."""
+    global _called
+    _called = name or "windowseat"
+
+
+def in_their_words(text: str) -> str:
+    """A sentence of ours, its commands such that they can be typed."""
+    return _COMMAND.sub(lambda _: f"{_called} ", text)
 
 
 def say(text: str) -> None:
     """A message for the person; programs do not read it."""
-    print(text, file=sys.stderr, flush=True)
+    print(in_their_words(text), file=sys.stderr, flush=True)
 
 
 def say_refusal(refusal: Refusal) -> None:

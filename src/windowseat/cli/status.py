@@ -7,7 +7,7 @@ from typing import Any
 from windowseat.cli.call import Call
 from windowseat.cli.client import not_running
 from windowseat.cli.processes import keeper_of
-from windowseat.cli.say import say, say_refusal, show, show_json
+from windowseat.cli.say import in_their_words, say, say_refusal, show, show_json
 
 
 def status(call: Call) -> int:
@@ -20,12 +20,14 @@ def status(call: Call) -> int:
             return refusal.exit_code
         say_refusal(refusal)
         if (keeper := keeper_of(call.home)) is not None:
-            say(f"  Its browser goes on (keeper {keeper}): `up` takes it over, `down` ends it.")
+            say(f"  Its browser goes on (keeper {keeper}).")
+            say("  `windowseat up` takes it over, `windowseat down` ends it.")
         return refusal.exit_code
     if call.json:
         show_json(found)
         return 0
-    show(f"Launchpad  {found['launchpad']}   (windowseat url prints a link that lets you in)")
+    link = in_their_words("(`windowseat url` prints a link that lets you in)")
+    show(f"Launchpad  {found['launchpad']}   {link}")
     show(f"View       {found['view']}")
     show(f"Hub        process {found['hub']['pid']}, up {_duration(found.get('uptime_s') or 0)}")
     show(f"Keeper     process {_pid(found.get('keeper'))}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from windowseat.cli.call import Call
-from windowseat.cli.say import say, show, show_json, show_table
+from windowseat.cli.say import in_their_words, say, show, show_json, show_table
 from windowseat.errors import BrowserError
 
 Tab = dict[str, Any]
@@ -43,7 +43,7 @@ def close(call: Call) -> int:
     for tab in call.args.tabs:
         closed.append(call.hub.request("DELETE", f"/hub/v1/tabs/{_id(tab)}"))
         if not call.json:
-            show(f"closed {tab}; to undo it: windowseat restore {tab}")
+            show(f"closed {tab}; to undo it: " + in_their_words(f"windowseat restore {tab}"))
     if call.json:
         show_json(closed[0] if len(closed) == 1 else {"tabs": closed})
     return 0
@@ -123,8 +123,8 @@ def _state(tab: Tab) -> str:
         return f"closing in {tab.get('closes_in_s', 0):.0f} s"
     if tab["asleep"]:
         return "asleep"
-    here = [*tab["viewers"], *tab["agents"]]
-    return ", ".join(here)
+    # Whose agent it is, the tab's session says.
+    return ", ".join([*tab["viewers"], *(["agent"] if tab["agents"] else [])])
 
 
 def _short(title: str) -> str:

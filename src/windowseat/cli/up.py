@@ -8,7 +8,7 @@ from typing import Any
 
 from windowseat.cli.call import Call
 from windowseat.cli.options import DEFAULT_PORT, HubOptions
-from windowseat.cli.say import on_terminal, say, say_refusal, show, show_json
+from windowseat.cli.say import in_their_words, on_terminal, say, say_refusal, show, show_json
 from windowseat.cli.starting import Announcer, start_lock
 from windowseat.errors import Refusal
 
@@ -44,18 +44,39 @@ def _detached(call: Call, options: HubOptions) -> int:
 
     with start_lock(call.home):
         if running := call.hub.running():
-            if call.json:
-                show_json(running)
-            else:
-                say(already_running(running).message)
-                say(f"  {already_running(running).next_step}")
+            _tell_of_running(call, options, running)
             return 0
         if on_terminal() and not call.json:
             say("Starting the browser …")
         started = start_detached(call.home, options)
     show_started(call, started)
+    _say_warnings(call, options, started)
     _tell_of_logout(call)
     return 0
+
+
+def _tell_of_running(call: Call, options: HubOptions, running: dict[str, Any]) -> None:
+    if options.code_mode and not running.get("code_mode"):
+        raise Refusal(
+            "already-running",
+            f"Windowseat already runs (process {running['hub']['pid']}), without code mode.",
+            "windowseat down, then windowseat up --code-mode",
+        )
+    if call.json:
+        show_json(running)
+        return
+    found = already_running(running)
+    say(found.message)
+    say(f"  {found.next_step}")
+
+
+def _say_warnings(call: Call, options: HubOptions, started: dict[str, Any]) -> None:
+    # The hub in the background has said them to its log only.
+    from windowseat.chromium.flags import options_for_this_machine, warnings_for
+
+    major = int(str(started["browser"]["version"]).partition(".")[0])
+    for warning in warnings_for(options_for_this_machine(call.home.profile, major, headed=options.headed)):
+        say(warning)
 
 
 def _announced(call: Call, options: HubOptions) -> int:
@@ -74,6 +95,12 @@ def _announced(call: Call, options: HubOptions) -> int:
 
 def _options(call: Call) -> HubOptions:
     args = call.args
+    if args.port and args.port == args.view_port:
+        raise Refusal(
+            "bad-usage",
+            f"--port and --view-port are both {args.port}.",
+            "Leave --view-port out, or give it a port of its own.",
+        )
     return HubOptions(
         port=DEFAULT_PORT if args.port is None else args.port,
         view_port=args.view_port,
@@ -104,7 +131,7 @@ def show_started(call: Call, started: dict[str, Any]) -> None:
         return
     show("Windowseat is up.")
     show(f"Launchpad  {started['url']}")
-    show("           (works once, for 5 minutes; `windowseat url` prints another)")
+    show(in_their_words("           (works once, for 5 minutes; `windowseat url` prints another)"))
     if hint := forward_hint(started, os.environ.get("SSH_CONNECTION")):
         show(hint)
 
