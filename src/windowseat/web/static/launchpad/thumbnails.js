@@ -13,6 +13,8 @@ export class Thumbnails {
     this.seen = new Set();
     /** Ids with a picture, the one drawn longest ago first. @type {Set<string>} */
     this.drawn = new Set();
+    /** How wide each is shown, in CSS pixels. @type {Map<string, number>} */
+    this.widths = new Map();
     /** @type {Map<Element, string>} */
     this.ids = new Map();
     this.asked = "";
@@ -20,6 +22,7 @@ export class Thumbnails {
       for (const entry of entries) {
         const id = this.ids.get(entry.target);
         if (id === undefined) continue;
+        this.widths.set(id, entry.boundingClientRect.width);
         if (entry.isIntersecting) this.seen.add(id);
         else this.seen.delete(id);
       }
@@ -45,6 +48,7 @@ export class Thumbnails {
     this.canvases.delete(id);
     this.seen.delete(id);
     this.drawn.delete(id);
+    this.widths.delete(id);
     this.ask();
   }
 
@@ -59,12 +63,11 @@ export class Thumbnails {
 
   /** @param {string} id @param {Blob} jpeg */
   async draw(id, jpeg) {
-    const place = this.canvases.get(id);
-    if (!place) return;
+    if (!this.canvases.has(id)) return;
     let picture;
     try {
       // Made small here and well: a canvas that is scaled by style alone looks jagged.
-      const width = Math.ceil((place.clientWidth || 260) * devicePixelRatio);
+      const width = Math.ceil((this.widths.get(id) || 260) * devicePixelRatio);
       picture = await createImageBitmap(jpeg, { resizeWidth: width, resizeQuality: "high" });
     } catch {
       return; // a picture that cannot be read is followed by another
