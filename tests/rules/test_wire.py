@@ -49,7 +49,7 @@ def test_good_arguments_pass_with_their_defaults(name):
         ("tab.clik", {}, "did you mean tab.click?"),
         ("snapshot", {}, "did you mean tab.snapshot?"),
         ("tab.click", {"tagret": "@e1"}, "did you mean target? It takes tab, target"),
-        ("tab.click", {"target": "x", "zzz": 1}, "no argument 'zzz'; It takes"),
+        ("tab.click", {"target": "x", "zzz": 1}, "no argument 'zzz'. It takes"),
         ("tab.click", {}, "tab.click needs 'target'"),
         ("tab.click", {"target": ""}, "'target' must be text of 1 to 2000 characters, not ''"),
         ("tab.click", {"target": None}, "'target' must be text"),

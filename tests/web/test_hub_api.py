@@ -115,6 +115,24 @@ async def test_failures_have_one_shape(web: Running):
             assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), path
 
 
+async def test_what_is_not_understood_is_refused(web: Running):
+    async with web.programs() as hub:
+        for path, body in {
+            "/tabs": {"url": "about:blank", "strip": "desk"},
+            "/admissions": {"nane": "Petra"},
+            "/down": {"keep-browser": True},
+            "/sessions/fix/execute": {"code": "1", "timeout": 5},
+            "/sessions/fix/operations/tabs.list": {"arg": {}},
+        }.items():
+            refused = await hub.post(path, json=body)
+            assert refused.status_code == 400, path
+            assert refused.json()["error"]["code"] == "invalid-args"
+            assert list(body)[-1] in refused.json()["error"]["message"]
+        assert not web.hub.tabs
+        for method, path, said in (("GET", "/nothing", "nothing at"), ("PUT", "/tabs", "this method")):
+            assert said in (await hub.request(method, path)).json()["error"]["message"]
+
+
 async def test_admissions_and_revocation(web: Running):
     async with web.programs() as hub:
         made = (await hub.post("/admissions", json={"name": "Petra"})).json()

@@ -76,15 +76,18 @@ def _bind(family: socket.AddressFamily, host: str, port: int, option: str) -> so
 class Served:
     """A server that runs until `aclose`."""
 
-    def __init__(self, server: uvicorn.Server, task: asyncio.Task[None]) -> None:
+    def __init__(self, server: uvicorn.Server, task: asyncio.Task[None], path: Path | None = None) -> None:
         self._server = server
         self._task = task
+        self._path = path
 
     async def aclose(self) -> None:
-        """Stop taking requests; what runs gets `CLOSE_WITHIN` seconds."""
+        """Stop taking requests; what runs gets `CLOSE_WITHIN` seconds. A Unix socket is taken away."""
         self._server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
 
 
 class _Server(uvicorn.Server):
@@ -106,7 +109,7 @@ async def serve_socket(app: ASGIApp, path: Path) -> Served:
     with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as first:
         first.bind(str(path))
         path.chmod(0o600)
-    return await _serve(_config(app, uds=str(path)), None)
+    return await _serve(_config(app, uds=str(path)), None, path)
 
 
 def _config(app: ASGIApp, uds: str | None = None) -> uvicorn.Config:
@@ -129,7 +132,9 @@ def _config(app: ASGIApp, uds: str | None = None) -> uvicorn.Config:
     )
 
 
-async def _serve(config: uvicorn.Config, sockets: list[socket.socket] | None) -> Served:
+async def _serve(
+    config: uvicorn.Config, sockets: list[socket.socket] | None, path: Path | None = None
+) -> Served:
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=sockets), name="server")
     while not server.started:
@@ -137,4 +142,4 @@ async def _serve(config: uvicorn.Config, sockets: list[socket.socket] | None) ->
             await task
             raise Refusal("hub-failed", "A server of the hub did not start.", "See the hub's log.")
         await asyncio.sleep(0.005)
-    return Served(server, task)
+    return Served(server, task, path)

@@ -310,15 +310,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def unknown_operation(name: str) -> str:
     """The sentence for an operation that does not exist."""
     near = nearest(name, OPERATIONS)
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(OPERATIONS)}."
-    return f"There is no operation {name[:80]!r}; {hint}"
+    hint = f"; did you mean {near}?" if near else f"; there are {', '.join(OPERATIONS)}."
+    return f"There is no operation {name[:80]!r}{hint}"
 
 
 def unknown_argument(operation: Operation, name: str) -> str:
     """The sentence for an argument that an operation does not take."""
     near = nearest(name, operation.arg_names)
-    hint = f"did you mean {near}? " if near else ""
-    return f"{operation.name} has no argument {name[:80]!r}; {hint}It takes {', '.join(operation.arg_names)}."
+    hint = f"; did you mean {near}?" if near else "."
+    return f"{operation.name} has no argument {name[:80]!r}{hint} It takes {', '.join(operation.arg_names)}."
 
 
 def type_words(arg: Arg) -> str:

@@ -39,7 +39,7 @@ def launchpad_entering(admission: Admission, origins: Origins) -> list[BaseRoute
         return page("enter/launchpad.html", request)
 
     async def enter(request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "code")
         code = body.get("code")
         if not isinstance(code, str):
             return error_response(400, "invalid-args", "Send the code as `code`.")
@@ -68,7 +68,7 @@ def view_entering(admission: Admission, origins: Origins) -> list[BaseRoute]:
     """Routes of the view origin for somebody who has a token and no cookie that reaches it."""
 
     async def enter(request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "token", "tab")
         token, tab = body.get("token"), body.get("tab")
         if not isinstance(token, str) or not isinstance(tab, str):
             return error_response(400, "invalid-args", "Send `token` and `tab`.")
@@ -119,11 +119,11 @@ def set_cookie(response: Response, name: str, value: str, *, secure: bool) -> No
     )
 
 
-async def read_object(request: Request) -> Mapping[str, Any]:
+async def read_object(request: Request, *known: str) -> Mapping[str, Any]:
     """The JSON object in the body; an empty body counts as an empty object.
 
     Raises:
-        HTTPException: 400, it is something else.
+        HTTPException: 400, it is something else, or has a field that is not among `known`.
     """
     raw = await request.body()
     try:
@@ -132,4 +132,8 @@ async def read_object(request: Request) -> Mapping[str, Any]:
         raise HTTPException(400, "The body is not JSON.") from error
     if not isinstance(found, dict):
         raise HTTPException(400, "The body must be a JSON object.")
+    for name in found:
+        # What is not understood is not left out in silence: the caller would think it done.
+        if name not in known:
+            raise HTTPException(400, f"Nothing here is named {name[:80]!r}; known: {', '.join(known)}.")
     return found

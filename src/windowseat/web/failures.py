@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -27,6 +28,8 @@ STATUS: Final = {
     "execution-failed": 422,
 }
 
+# Where Starlette has only the status's own phrase.
+_SENTENCES: Final = {404: "There is nothing at this address.", 405: "This address does not take this method."}
 _CODES: Final = {404: "not-found", 405: "unsupported", 401: "not-allowed", 403: "not-allowed"}
 
 
@@ -46,7 +49,10 @@ async def http_failure(_: Request, error: Exception) -> Response:
     """Starlette's own refusals: no such path, method not allowed, a bad body."""
     assert isinstance(error, HTTPException)
     code = _CODES.get(error.status_code, "invalid-args")
-    response = error_response(error.status_code, code, str(error.detail))
+    said = str(error.detail)
+    if said == HTTPStatus(error.status_code).phrase:
+        said = _SENTENCES.get(error.status_code, said)
+    response = error_response(error.status_code, code, said)
     response.headers.update(error.headers or {})
     return response
 

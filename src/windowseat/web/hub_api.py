@@ -89,7 +89,7 @@ class _HubApi:
     # -- admissions ------------------------------------------------------------------------
 
     async def admit(self, request: Request) -> Response:
-        name = (await read_object(request)).get("name")
+        name = (await read_object(request, "name")).get("name")
         if name is not None and (not isinstance(name, str) or not clean_name(name)):
             raise BrowserError("invalid-args", "`name` must be a name of at least one letter.")
         code = self._services.admission.new_code(name)
@@ -123,7 +123,7 @@ class _HubApi:
         return JSONResponse({"tabs": found})
 
     async def open(self, request: Request) -> Response:
-        body = await read_object(request)
+        body = await read_object(request, "url", "session")
         url, session = body.get("url"), body.get("session")
         if not isinstance(url, str) or not url.strip():
             raise BrowserError("invalid-args", "`url` must be an address.")
@@ -184,7 +184,7 @@ class _HubApi:
         return JSONResponse({"checks": list(await self._services.doctor())})
 
     async def down(self, request: Request) -> Response:
-        keep = (await read_object(request)).get("keep_browser", False)
+        keep = (await read_object(request, "keep_browser")).get("keep_browser", False)
         if not isinstance(keep, bool):
             raise BrowserError("invalid-args", "`keep_browser` must be true or false.")
         # After the answer has gone out, so that whoever asked hears that it was heard.

@@ -37,7 +37,7 @@ class Cells:
     async def execute(self, request: Request) -> Response:
         """Run code in the session's kernel: `{"code","timeout_s"?}`."""
         session = _session(request)
-        body = await read_object(request)
+        body = await read_object(request, "code", "timeout_s")
         code = body.get("code")
         if not isinstance(code, str):
             raise BrowserError("invalid-args", "Send the code as `code`.")
@@ -56,7 +56,7 @@ class Cells:
     async def operation(self, request: Request) -> Response:
         """Carry out one operation of C3: `{"args"?,"timeout_s"?}`; answers C3's result."""
         session = _session(request)
-        body = await read_object(request)
+        body = await read_object(request, "args", "timeout_s")
         args = body.get("args", {})
         if not isinstance(args, dict):
             raise BrowserError("invalid-args", "`args` must be an object.")

@@ -65,7 +65,7 @@ class LaunchpadApi:
         return JSONResponse({**message, "you": person_document(person), "machine": self._services.machine})
 
     async def _open(self, request: Request, _: Person) -> Response:
-        text = (await read_object(request)).get("text")
+        text = (await read_object(request, "text")).get("text")
         if not isinstance(text, str) or not text.strip() or len(text) > TYPED_LIMIT:
             return error_response(400, "invalid-args", "Type an address or some words.")
         tab = await self._hub.open(address_of(text))
@@ -100,7 +100,7 @@ class LaunchpadApi:
         return JSONResponse({**person_document(person), "machine": self._services.machine})
 
     async def _rename(self, request: Request, person: Person) -> Response:
-        name = (await read_object(request)).get("name")
+        name = (await read_object(request, "name")).get("name")
         try:
             renamed = self._services.admission.rename(person.id, name) if isinstance(name, str) else None
         except ValueError:
