@@ -27,6 +27,28 @@ def test_every_command_of_the_readme_is_one():
     assert {"up", "demo", "test", "check", "bench"} <= named
 
 
+def test_every_link_of_the_documentation_leads_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_index_has_every_page():
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert name == "README.md" or f"({name})" in index, name
+
+
+def test_decisions_are_numbered_without_gaps():
+    pages = sorted((ROOT / "docs/decisions").glob("*.md"))
+    for number, page in enumerate(pages, 1):
+        assert page.name.startswith(f"{number:04}-"), page.name
+        title = page.read_text(encoding="utf-8").partition("\n")[0]
+        assert title.startswith(f"# {number:04}: "), page.name
+        assert f"[{title[2:6]} {title[8:]}](" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
+
+
 def test_no_lock_names_a_place_to_download_from():
     for lock in [*ROOT.glob("requirements*.txt"), ROOT / "package-lock.json"]:
         assert "://" not in lock.read_text(encoding="utf-8"), lock.name
