@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from windowseat.errors import Refusal
 
 CLOSE_WITHIN: Final = 2
+FREE_PORT_TRIES: Final = 20
 WS_MESSAGE: Final = 1024 * 1024
 
 
@@ -42,6 +43,14 @@ def listen(port: int, option: str) -> Listening:
     Raises:
         Refusal: "port-busy", naming the `option` that chooses another.
     """
+    for _ in range(FREE_PORT_TRIES if port == 0 else 0):
+        # A port that is free on one address may be taken on the other.
+        with contextlib.suppress(Refusal):
+            return _listen(0, option)
+    return _listen(port, option)
+
+
+def _listen(port: int, option: str) -> Listening:
     first = _bind(socket.AF_INET, "127.0.0.1", port, option)
     found = first.getsockname()[1]
     sockets = [first]
@@ -63,6 +72,12 @@ def _bind(family: socket.AddressFamily, host: str, port: int, option: str) -> so
         made.listen(128)
     except OSError as failure:
         made.close()
+        if failure.errno in (errno.EADDRINUSE, errno.EACCES) and port == 0:
+            raise Refusal(
+                "port-busy",
+                f"No port of {host} is free.",
+                "End a program that listens there, or widen net.ipv4.ip_local_port_range.",
+            ) from None
         if failure.errno in (errno.EADDRINUSE, errno.EACCES):
             raise Refusal(
                 "port-busy",
