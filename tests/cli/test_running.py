@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,6 +155,19 @@ def test_exec_runs_code_in_its_session(folder):
     assert late.document["error"]["code"] == "timeout"
     assert late.document["state_lost"] is False
     assert ok(execute("-e", "kept")).out.strip() == "6"
+
+
+def test_nothing_in_the_home_is_open_to_other_users(folder):
+    code = 'print("x" * 20_000); tab.screenshot()'
+    ok(windowseat(folder, "exec", "--session", "modes", "-e", code))
+    seen = 0
+    kept = [path for part in ("config", "profile", "run", "state") for path in (folder / part).rglob("*")]
+    for path in kept:
+        with contextlib.suppress(FileNotFoundError):  # Chromium's own files come and go
+            status = path.lstat()
+            assert stat.S_ISLNK(status.st_mode) or not status.st_mode & 0o077, path
+            seen += 1
+    assert seen > 50
 
 
 def test_the_folder_gives_the_session_where_nothing_else_does(folder):

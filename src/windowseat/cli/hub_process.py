@@ -58,6 +58,8 @@ def run_hub(home: Home, options: HubOptions, on_ready: Callable[[dict[str, Any]]
     Raises:
         Refusal: it cannot start: another runs, no Chromium, a busy port, an unusable home.
     """
+    # Whatever a room makes in the home is this user's alone, also where it names no mode.
+    os.umask(0o077)
     lock = _take_lock(home)
     try:
         _log_to_file(home)
