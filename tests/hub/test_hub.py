@@ -335,6 +335,16 @@ async def test_a_sessions_first_page_has_nothing_to_go_back_to(running: RunningH
     assert await entries() == [f"{site}/", f"{site}/other"]  # only the blank one is forgotten
 
 
+async def test_a_sessions_new_blank_tab_can_be_used_at_once(running: RunningHub) -> None:
+    hub = running.hub
+    for number in range(4):
+        tab = await hub.session_window(f"at-once-{number}")
+        page = await hub.page(tab.id)
+        # Nothing changes the document under whoever begins now.
+        waits = "await new Promise((done) => setTimeout(done, 100)); return location.href;"
+        assert await page.evaluate_page(f"(async () => {{ {waits} }})()") == "about:blank"
+
+
 async def test_the_current_tab_is_known_without_waking_it(running: RunningHub, site: str) -> None:
     hub = running.hub
     assert hub.current_tab("s") is None

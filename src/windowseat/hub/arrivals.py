@@ -23,13 +23,15 @@ from windowseat.rules.ids import BLANK, SPARE_OPERATION, SPARE_URL, Kind, Operat
 log = logging.getLogger(__name__)
 
 COMMIT_WITHIN: Final = 10.0
+# A blank page needs no site's answer; longer than this only where the browser is very busy.
+BLANK_WITHIN: Final = 2.0
 SPARE_AFTER: Final = 0.3
 # What may come of asking the browser.
 FAILURES: Final = (CdpError, CdpGone, CdpTimeout, BrowserError, TimeoutError)
 
 
 class Arrivals:
-    """Makes pages and the spare window. `size` is a new page's viewport in CSS pixels."""
+    """Makes pages and the spare window. `size` is a new window's in CSS pixels, its toolbar with it."""
 
     def __init__(
         self, targets: Targets, link: BrowserLink, pages: Pages, tasks: Tasks, *, size: tuple[int, int]
@@ -73,6 +75,7 @@ class Arrivals:
             BrowserError: the page cannot be reached; CdpGone: it went.
         """
         session = (await self._pages.wait(target)).session
+        arrived = asyncio.Event()
 
         def committed(params: dict[str, Any]) -> None:
             frame = params["frame"]
@@ -80,11 +83,18 @@ class Arrivals:
                 return
             if not frame["url"].startswith(BLANK):
                 stop()
+            if "urlFragment" not in frame:  # a placeholder's address has one
+                arrived.set()
             self._tasks.spawn(_forget_blank(session), name="forget the blank page")
 
         stop = session.on("Page.frameNavigated", committed)
         # Also to a blank page: its address is still that of the window it was made in.
         session.send("Page.navigate", {"url": url, "transitionType": "typed"})
+        if url == "about:blank":
+            # Who asked will use it at once, and must not be met by the change of documents.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(BLANK_WITHIN):
+                    await arrived.wait()
 
     # -- the spare window ------------------------------------------------------------------
 
