@@ -90,12 +90,15 @@ def run_demo(args: argparse.Namespace, hub: HubClient) -> int:
         BrowserError: the agent could not do its work.
     """
     started = _hub_with_code_mode(hub)
-    with demo_site() as url:
-        _show_way_in(hub, no_open=bool(args.no_open))
-        Agent(hub, url).work()
-        _linger()
-    if started:
-        say("Windowseat goes on in the background, with code mode allowed; `windowseat down` ends it.")
+    try:
+        with demo_site() as url:
+            _show_way_in(hub, no_open=bool(args.no_open))
+            Agent(hub, url).work()
+            _linger()
+    finally:
+        # Also after Ctrl+C: what runs on, and may run code, is never left unsaid.
+        if started:
+            say("Windowseat goes on in the background, with code mode allowed; `windowseat down` ends it.")
     return 0
 
 
