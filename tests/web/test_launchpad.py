@@ -127,7 +127,7 @@ async def test_tabs_are_grouped_and_follow_the_hub(browser, web):
     web.views.looking["t2"] = [web.enter("Petra").person]
     await expect(page.locator("side-bar")).to_contain_text("Petra, watching")
     await expect(
-        page.get_by_role("button", name=re.compile("^Open Mine, yours, .*looked at by Petra"))
+        page.get_by_role("button", name=re.compile("^Open Mine, .*, yours, .*looked at by Petra"))
     ).to_be_visible()
     web.hub.end("t2")
     await expect(card(page, "Mine")).to_have_count(0)

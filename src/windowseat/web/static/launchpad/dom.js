@@ -84,6 +84,9 @@ export const ICONS = {
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
 };
 
-/** A round badge of a person. @param {{name: string, color: string}} person @param {string} letter */
+/**
+ * A round badge of a person. Its letter is drawn by the style, so that it is no part of what a button says.
+ * @param {{name: string, color: string}} person @param {string} letter
+ */
 export const badge = (person, letter) =>
-  make("span", { class: "badge", "data-color": person.color, title: person.name, "aria-hidden": "true" }, letter);
+  make("span", { class: "badge", "data-color": person.color, "data-letter": letter, title: person.name, "aria-hidden": "true" });

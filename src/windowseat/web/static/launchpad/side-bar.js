@@ -68,7 +68,8 @@ class SideBar extends HTMLElement {
       mark(button, "aria-current", one.only === only ? "true" : null);
       write(count, String(one.count));
       if (dot) mark(dot, "data-alive", one.dot === "alive");
-      mark(button, "aria-label", `${one.name}, ${counted(one.count, "tab")}${one.dot === "alive" ? ", agent working" : ""}`);
+      // Begins as it is written, for those who speak what they see.
+      mark(button, "aria-label", `${one.dot ? sessionLabel(one.name) : one.name}, ${counted(one.count, "tab")}${one.dot === "alive" ? ", agent working" : ""}`);
     });
   }
 
@@ -76,7 +77,7 @@ class SideBar extends HTMLElement {
   #place(place) {
     const button = make("button", { type: "button", click: () => this.choose(place.only) });
     if (place.dot) button.append(make("span", { class: "dot" }));
-    button.append(make("span", { class: "label", title: place.name }, place.dot ? sessionLabel(place.name) : place.name), make("span", { class: "count" }));
+    button.append(make("span", { class: "label", title: place.name }, place.dot ? sessionLabel(place.name) : place.name), " ", make("span", { class: "count" }));
     return make("li", {}, button);
   }
 }

@@ -18,12 +18,12 @@ export class TabCard extends HTMLElement {
     this.doing = make("span", { class: "doing" });
     this.memory = make("span", { class: "memory" });
     this.lookers = make("span", { class: "lookers" });
-    this.agent = make("span", { class: "agent", "aria-hidden": "true" }, "agent");
+    this.agent = make("span", { class: "agent", "aria-hidden": "true" });
     this.main = make("button", { class: "main", type: "button", click: () => this.#act() },
       make("span", { class: "shown" }, this.canvas, this.agent, this.lookers),
       make("span", { class: "facts" },
-        make("span", { class: "name" }, this.icon, this.heading),
-        make("span", { class: "more" }, this.doing, this.memory)));
+        make("span", { class: "name" }, this.icon, this.heading), " ",
+        make("span", { class: "more" }, this.doing, " ", this.memory)));
     this.sleeper = make("button", { class: "act", type: "button", click: () => this.#sleepOrWake() });
     this.closer = make("button", { class: "act close", type: "button", title: "Close for everyone", click: () => this.close() },
       icon(ICONS.close));
@@ -64,7 +64,7 @@ export class TabCard extends HTMLElement {
     write(this.heading, title);
     mark(this.heading, "title", title);
     write(this.doing, doing(tab));
-    write(this.memory, tab.memory === null || closing ? "" : bytes(tab.memory));
+    write(this.memory, memory(tab));
     if (before?.icon !== tab.icon || place(before.url) !== place(tab.url)) this.#showIcon(tab);
     if (!before || before.viewers !== tab.viewers) {
       this.lookers.replaceChildren(...tab.viewers.slice(0, 4).map((one) => badge(one, initial(one.name))));
@@ -136,10 +136,13 @@ function doing(tab) {
   return (tab.audible ? "plays sound · " : "") + (place(tab.url) || "empty");
 }
 
-/** @param {Tab} tab @param {string} title */
+/** @param {Tab} tab */
+const memory = (tab) => (tab.memory === null || tab.closes_at !== null ? "" : bytes(tab.memory));
+
+/** Begins with what is written on the card, for those who speak what they see. @param {Tab} tab @param {string} title */
 function label(tab, title) {
-  if (tab.closes_at !== null) return `${title}, closing. Undo.`;
-  const parts = [title, tab.session ? `session ${tab.session}` : "yours", doing(tab)];
+  if (tab.closes_at !== null) return `${title}, ${doing(tab)}. Undo.`;
+  const parts = [title, `${doing(tab)} ${memory(tab)}`.trim(), tab.session ? `session ${tab.session}` : "yours"];
   if (tab.agents.length) parts.push("an agent is at work");
   if (tab.viewers.length) parts.push(`looked at by ${tab.viewers.map((one) => one.name).join(", ")}`);
   return `Open ${parts.join(", ")}`;

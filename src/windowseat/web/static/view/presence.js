@@ -60,7 +60,7 @@ export class Presence {
     if (all.length > room) {
       const names = all.slice(room).map((face) => face.label).join(", ");
       const key = `rest ${names}`;
-      const made = h("li", { class: "face rest", title: names, "aria-label": names }, `+${all.length - room}`);
+      const made = h("li", { class: "face rest", title: names }, h("span", { role: "img", "aria-label": names }, `+${all.length - room}`));
       this.#faces.set(key, known.get(key) ?? made);
     }
     for (const [key, element] of known) if (!this.#faces.has(key)) element.remove();
@@ -136,5 +136,6 @@ export class Presence {
 function faceItem(face) {
   const look = `face${face.agent ? " agent" : ""}${face.you ? " you" : ""}`;
   const letter = [...face.name.trim()][0]?.toUpperCase() ?? "?";
-  return h("li", { class: look, title: face.label, "aria-label": face.label, role: "img", "data-color": face.color }, letter);
+  return h("li", { class: look, title: face.label, "data-color": face.color },
+    h("span", { role: "img", "aria-label": face.label }, letter));
 }
