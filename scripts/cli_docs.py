@@ -18,7 +18,7 @@ _HEAD = """\
 
 In a checkout `./run` stands for `windowseat`: `./run tabs --json`. Facts go to stdout, messages to
 stderr. With `--json` stdout has one JSON document, also for an error: `{"error":{"code","message",
-"retryable"}}`.
+"retryable"}}`. [What each prints](protocols/json.md).
 """
 
 
