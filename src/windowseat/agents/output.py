@@ -22,7 +22,8 @@ class CellOutput(io.TextIOBase):
     """A text stream for `sys.stdout` and `sys.stderr` while one cell runs.
 
     `text()` gives what is shown: all of it up to 10,000 characters, else its head and tail with the
-    name of the file that holds the whole (at most 50 million characters).
+    name of the file that holds the whole (at most 50 million characters). A disk that takes no file
+    fails no cell: the answer then says so.
     """
 
     encoding = "utf-8"
@@ -36,6 +37,8 @@ class CellOutput(io.TextIOBase):
         self._total = 0
         self._filed = 0
         self._file: Any = None
+        self._not_filed = ""  # why there is no file, or not all of it
+        self._is_long = False
         self._path = f"{FOLDER}/cell-{cell}.txt"
         self._strangers = set(_threads()) - {_thread.get_native_id()}
 
@@ -56,7 +59,8 @@ class CellOutput(io.TextIOBase):
         if room > 0 and self._copy_to is not None:
             os.write(self._copy_to, clean[:room].encode())
         if self._total > SHOWN_LIMIT:
-            if self._file is None:
+            if not self._is_long:
+                self._is_long = True
                 self._spill()
                 clean = clean[room:]
             self._to_file(clean)
@@ -65,34 +69,50 @@ class CellOutput(io.TextIOBase):
 
     def text(self) -> str:
         """What is shown of everything that was written."""
-        if self._file is None:
+        if not self._is_long:
             return self._start
         left_out = self._total - 2 * HALF
-        where = (
-            f"the whole is in {self._path}"
-            if self._filed == self._total
-            else f"most of it is in {self._path}"
-        )
+        if self._not_filed:
+            where = f"they could not be kept in a file: {self._not_filed}"
+        elif self._filed == self._total:
+            where = f"the whole is in {self._path}"
+        else:
+            where = f"most of it is in {self._path}"
         return f"{self._start[:HALF]}\n… {left_out:,} characters left out; {where} …\n{self._tail}"
 
     def end(self) -> None:
         """Close the file, if there is one."""
         if self._file is not None and not self._file.closed:
-            self._file.close()
+            try:
+                self._file.close()
+            except OSError as failure:  # what was still on its way to a full disk
+                self._not_filed = _reason(failure)
 
     def _spill(self) -> None:
         """Begin the file with all that was held so far."""
-        os.makedirs(FOLDER, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs a kernel 10 ms
-        _forget_older(self._cell)
-        self._file = open(self._path, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed by end()
-        self._to_file(self._start)
         self._tail = self._start[-HALF:]
+        try:
+            os.makedirs(FOLDER, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs a kernel 10 ms
+            _forget_older(self._cell)
+            self._file = open(self._path, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed by end()
+        except OSError as failure:
+            self._not_filed = _reason(failure)
+        self._to_file(self._start)
 
     def _to_file(self, text: str) -> None:
         room = FILE_LIMIT - self._filed
-        if room > 0 and not self._file.closed:
+        if room <= 0 or self._not_filed or self._file.closed:
+            return
+        try:
             self._file.write(text[:room])
+        except OSError as failure:
+            self._not_filed = _reason(failure)
+        else:
             self._filed += min(room, len(text))
+
+
+def _reason(failure: OSError) -> str:
+    return failure.strerror or type(failure).__name__
 
 
 def _threads() -> list[int]:
