@@ -424,3 +424,29 @@ async def test_evaluate_in_either_world(page: Page, show: Show) -> None:
         "text",
     ]
     assert (await failure_of(actions.evaluate(page, "1", world="other"))).code == "invalid-args"
+
+
+async def test_code_in_the_isolated_world_meets_nothing_of_ours_and_leaves_nothing_for_it(
+    page: Page, show: Show
+) -> None:
+    await show("<button>Save</button>")
+    await take(page)  # our script is there
+    spoil = """(() => {
+        const met = typeof globalThis.windowseatScript;
+        globalThis.windowseatScript = { snapshot: () => 'spoilt', count: () => 9 };
+        Array.prototype.map = Array.prototype.push = JSON.stringify = () => { throw new Error('spoilt') };
+        return met;
+    })()"""
+    assert await actions.evaluate(page, spoil, world="isolated") == "undefined"
+    assert "Save" in (await take(page))["text"]
+    assert (await actions.click(page, "button"))["clicked"] == "button “Save”"
+
+
+async def test_code_that_meets_a_document_that_went_is_cancelled(page: Page, show: Show) -> None:
+    await show("one")
+    context = await page._callers.context(page.session, page.main_frame, 5)
+    await show("two")
+    page._callers._contexts[page.main_frame] = context  # as before the event of the new document
+    with pytest.raises(BrowserError) as caught:
+        await actions.evaluate(page, "1", world="isolated")
+    assert (caught.value.code, caught.value.as_dict()["retryable"]) == ("cancelled", True)

@@ -30,7 +30,7 @@ from windowseat.page.problems import translated as translated
 from windowseat.page.reading import URL_LIMIT, Reader
 from windowseat.page.refs import Refs
 from windowseat.page.waits import Waits
-from windowseat.page.world import DocumentGoneError, ScriptError, Worlds
+from windowseat.page.world import CALLERS_WORLD, DocumentGoneError, ScriptError, Worlds
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ class Page:
         self._reader = Reader(self)
         self._choosers = Choosers(self)
         self.worlds = Worlds(self.settle)
+        self._callers = Worlds(self.settle, CALLERS_WORLD)
         self.frames = Frames(session, self._set_up_frame, self._frame_left)
         self._listeners: list[Callable[[PageEvent], None]] = []
         self.outlines: dict[str, tuple[str, ...]] = {}  # last snapshots by id, for `since`
@@ -163,6 +164,7 @@ class Page:
 
     def _frame_left(self, frame: str) -> None:
         self.worlds.forget(frame)
+        self._callers.forget(frame)
         self._waits.document_left(frame)
         self.refs.forget(frame)
 
@@ -173,6 +175,7 @@ class Page:
         self.main_frame = frame["id"]
         self.document = str(frame.get("loaderId", ""))
         self.worlds.forget_all()
+        self._callers.forget_all()
         self._waits.document_left()
         self.refs.forget_all()
         self.frames.forget_all()
@@ -220,6 +223,7 @@ class Page:
         self._dialog_closed()
         self._choosers.close()
         self.worlds.forget_all()
+        self._callers.forget_all()
         self.refs.forget_all()
         self.set_state(crashed=True, loading=False)
         self._interrupt(page_crashed())
@@ -321,10 +325,10 @@ class Page:
             return await evaluate_in_page(self, js, timeout)
 
     async def evaluate_world(self, js: str, timeout: float = 5.0) -> Any:
-        """As `evaluate_page`, in our own world: the page's DOM, nothing of its scripts."""
+        """As `evaluate_page`, in a world for callers: the page's DOM, nothing of its scripts or of ours."""
         self.check_usable()
         with translated():
-            context = await self.worlds.context(self.session, self.main_frame, timeout)
+            context = await self._callers.context(self.session, self.main_frame, timeout)
             return await evaluate_in_page(self, js, timeout, context.id)
 
     async def keep_focused(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from windowseat.chromium.connection import CdpError, CdpGone
 from windowseat.errors import BrowserError
-from windowseat.page.world import DocumentGoneError, ScriptError
+from windowseat.page.world import DocumentGoneError, ScriptError, document_went
 
 
 def page_gone() -> BrowserError:
@@ -20,6 +20,12 @@ def page_crashed() -> BrowserError:
     return BrowserError("execution-failed", "The page crashed. Reload it (tab.reload) to go on.")
 
 
+def page_moved() -> BrowserError:
+    """The document went before what was asked of it was done."""
+    message = "The page moved to another document while this ran; look at it and try again."
+    return BrowserError("cancelled", message, outcome="unknown")
+
+
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Turn what the browser and scripts raise into `BrowserError`s, in one place."""
@@ -29,9 +35,10 @@ def translated() -> Iterator[None]:
         where = f" (line {error.line})" if error.line is not None else ""
         raise BrowserError("execution-failed", f"{error.message}{where}") from error
     except DocumentGoneError as error:
-        message = "The page moved to another document while this ran; look at it and try again."
-        raise BrowserError("cancelled", message, outcome="unknown") from error
+        raise page_moved() from error
     except CdpGone as error:
         raise page_gone() from error
     except CdpError as error:
+        if document_went(error):
+            raise page_moved() from error
         raise BrowserError("execution-failed", f"The browser refused this: {error.message}") from error

@@ -17,6 +17,8 @@ from typing import Any, Final
 from windowseat.chromium.connection import CdpError, CdpSession
 
 WORLD_NAME: Final = "windowseat"
+# Where callers' own JavaScript runs: what it changes there, our functions must not meet.
+CALLERS_WORLD: Final = "windowseat-caller"
 SCRIPT_PATH: Final = Path(__file__).parent / "script" / "page_script.bundle.js"
 # Answered by `CALL_SCRIPT` where the script is not there: a world made anew by the browser.
 MISSING: Final = "windowseat:missing"
@@ -67,8 +69,9 @@ class Worlds:
     runs out, a dialog opens or the page ends, and `CdpError` as it came.
     """
 
-    def __init__(self, settle: Settle) -> None:
+    def __init__(self, settle: Settle, name: str = WORLD_NAME) -> None:
         self._settle = settle
+        self._name = name
         self._contexts: dict[str, Context] = {}
         self._count = 0
         self._left = 0  # documents that went
@@ -97,7 +100,7 @@ class Worlds:
         known = self._contexts.get(frame)
         if known is not None and known.session is session:
             return known
-        params = {"frameId": frame, "worldName": WORLD_NAME}
+        params = {"frameId": frame, "worldName": self._name}
         for _ in range(ATTEMPTS):
             left = self._left
             sent = session.send("Page.createIsolatedWorld", params)
@@ -195,10 +198,13 @@ def is_dead_context(error: CdpError) -> bool:
     return any(sign in error.message for sign in _NOT_RUN)
 
 
+def document_went(error: CdpError) -> bool:
+    """Whether the document went before or while something ran in it."""
+    return is_dead_context(error) or any(sign in error.message for sign in _CUT_OFF)
+
+
 def _left(error: CdpError) -> Exception:
-    if is_dead_context(error) or any(sign in error.message for sign in _CUT_OFF):
-        return DocumentGoneError(error.message)
-    return error
+    return DocumentGoneError(error.message) if document_went(error) else error
 
 
 def _thrown(details: dict[str, Any]) -> ScriptError:
