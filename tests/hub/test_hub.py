@@ -369,6 +369,18 @@ async def test_unknown_ids_are_refused_with_a_sentence(running: RunningHub) -> N
         assert "windowseat tabs" in refused.value.message
 
 
+async def test_a_new_page_has_the_size_of_new_pages(running: RunningHub, site: str) -> None:
+    hub = running.hub
+    for _ in range(2):  # the first may come before there is a spare window, the second takes it
+        tab = await hub.open(f"{site}/")
+        await shows(hub, tab.id, "Hello")
+        page = await hub.page(tab.id)
+        async with asyncio.timeout(10):
+            while await page.evaluate_page("innerWidth + 'x' + innerHeight") != "1280x800":
+                await asyncio.sleep(0.02)
+        assert hub.page_size(tab.id) == (1280, 800)
+
+
 async def test_a_page_takes_the_size_that_is_asked(running: RunningHub, site: str) -> None:
     hub = running.hub
     tab = await hub.open(f"{site}/")

@@ -17,6 +17,7 @@ from windowseat.hub.link import BrowserLink
 from windowseat.hub.pages import Pages
 from windowseat.hub.spawn import Tasks
 from windowseat.hub.targets import Targets
+from windowseat.hub.windows import Windows
 from windowseat.rules import ids
 from windowseat.rules.ids import BLANK, SPARE_OPERATION, SPARE_URL, Kind, Operation
 
@@ -26,6 +27,8 @@ COMMIT_WITHIN: Final = 10.0
 # A blank page needs no site's answer; longer than this only where the browser is very busy.
 BLANK_WITHIN: Final = 2.0
 SPARE_AFTER: Final = 0.3
+# Seconds between questions for a tab's number: a busy browser's bridge may miss some.
+NUMBER_PAUSES: Final = (1.0, 5.0, 30.0)
 # What may come of asking the browser.
 FAILURES: Final = (CdpError, CdpGone, CdpTimeout, BrowserError, TimeoutError)
 
@@ -34,13 +37,13 @@ class Arrivals:
     """Makes pages and the spare window. `size` is a new window's in CSS pixels, its toolbar with it."""
 
     def __init__(
-        self, targets: Targets, link: BrowserLink, pages: Pages, tasks: Tasks, *, size: tuple[int, int]
+        self, targets: Targets, link: BrowserLink, pages: Pages, windows: Windows, tasks: Tasks
     ) -> None:
         self._targets = targets
         self._link = link
         self._pages = pages
         self._tasks = tasks
-        self._size = size
+        self._windows = windows
         self._loop = asyncio.get_running_loop()
         self._spare_timer: asyncio.TimerHandle | None = None
 
@@ -55,18 +58,27 @@ class Arrivals:
         Raises:
             CdpError, CdpGone, CdpTimeout: as `Target.createTarget` does.
         """
-        width, height = self._size
+        width, height = self._windows.new_size
         answer = await root.call(
             "Target.createTarget",
             {"url": url, "newWindow": True, "background": True, "width": width, "height": height},
         )
-        return str(answer["targetId"])
+        target = str(answer["targetId"])
+        self._tasks.spawn(self._windows.fit_new(target), name="size of a new page")
+        return target
 
     async def number(self, id: str, target: str) -> None:
         """Learn the browser's own number of a tab, by which the bridge speaks of it."""
-        tab_id = (await self._link.describe(target)).tab_id
-        if tab_id is not None:
-            self._targets.ask(ids.Numbered(id, target, tab_id))
+        for pause in (*NUMBER_PAUSES, None):
+            tab_id = (await self._link.describe(target)).tab_id
+            if tab_id is not None:
+                self._targets.ask(ids.Numbered(id, target, tab_id))
+            if tab_id is not None or pause is None or self._link.bridge is None:
+                return
+            await asyncio.sleep(pause)
+            entry = self._targets.ids.entries.get(id)
+            if entry is None or entry.target != target or entry.tab_id is not None:
+                return
 
     async def go(self, target: str, url: str) -> None:
         """Send a blank page of ours on its way, and leave no blank entry to go back to.

@@ -114,6 +114,8 @@ class Following:
         """A page opened a tab: it moves to a window of its own."""
         self._bind(entry)
         self._tasks.spawn(self._own_window(entry), name=f"own window for {entry.id}")
+        if entry.tab_id is None and entry.target is not None:
+            self._tasks.spawn(self.arrivals.number(entry.id, entry.target), name=f"number {entry.id}")
 
     def rebound(self, entry: Entry) -> None:
         """An id has this target now."""
@@ -166,6 +168,7 @@ class Following:
             if any(other.window_id == mine.window_id for other in tabs.values() if other is not mine):
                 await bridge.move_to_window(mine.tab_id)
                 self.windows.forget(entry.target)
+                await self.windows.fit_new(entry.target)
 
     # -- what the browser tells ------------------------------------------------------------
 

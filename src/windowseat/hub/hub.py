@@ -71,9 +71,9 @@ class Hub:
             bridge_came=following.bridge_came,
         )
         self._pages = Pages(self._link, self._tasks, came=following.page_came, heard=following.page_event)
-        self._windows = Windows(self._link, headed=headed)
+        self._windows = Windows(self._link, headed=headed, new_size=size)
         self._faces = Faces(store, self.tabs, following.face_changed)
-        self._arrivals = Arrivals(self._targets, self._link, self._pages, self._tasks, size=size)
+        self._arrivals = Arrivals(self._targets, self._link, self._pages, self._windows, self._tasks)
         self._moves = Moves(
             store,
             self._targets,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Final
 
-from windowseat.chromium.connection import CdpError, CdpGone, CdpTimeout
+from windowseat.chromium.connection import CdpError, CdpGone, CdpSession, CdpTimeout
 from windowseat.errors import BrowserError
 from windowseat.hub.link import BrowserLink
 from windowseat.page.page import Page
@@ -18,9 +19,10 @@ MOST: Final = 4096
 
 
 class Windows:
-    """Sizes of pages, remembered per target."""
+    """Sizes of pages, remembered per target. `new_size` is a new page's viewport in CSS pixels."""
 
-    def __init__(self, link: BrowserLink, *, headed: bool) -> None:
+    def __init__(self, link: BrowserLink, *, headed: bool, new_size: tuple[int, int]) -> None:
+        self.new_size = new_size
         self._link = link
         self._headed = headed
         self._window_ids: dict[str, int] = {}
@@ -48,18 +50,32 @@ class Windows:
         if self._sizes.get(page.target) == (width, height):
             return width, height
         root = await self._link.wait_connected(5.0)
-        self._sizes[page.target] = (width, height)
         try:
-            window = self._window_ids.get(page.target)
-            if window is None:
-                answer = await root.call("Browser.getWindowForTarget", {"targetId": page.target})
-                window = self._window_ids[page.target] = answer["windowId"]
-            root.send("Browser.setContentsSize", {"windowId": window, "width": width, "height": height})
+            await self._give(root, page.target, width, height)
             await self._override(page, width, height)
         except (CdpError, CdpGone, CdpTimeout) as failure:
             self.forget(page.target)
             raise BrowserError("execution-failed", f"The page could not be resized: {failure}.") from failure
         return width, height
+
+    async def fit_new(self, target: str) -> None:
+        """Give a new window's page the size of new pages, unless somebody has given it another.
+
+        A window of that size would not do: its toolbar, which nobody sees, takes a part of it.
+        """
+        root = self._link.root
+        if root is not None and target not in self._sizes:
+            with contextlib.suppress(CdpError, CdpGone, CdpTimeout):
+                await self._give(root, target, *self.new_size)
+
+    async def _give(self, root: CdpSession, target: str, width: int, height: int) -> None:
+        self._sizes[target] = (width, height)
+        window = self._window_ids.get(target)
+        if window is None:
+            answer = await root.call("Browser.getWindowForTarget", {"targetId": target})
+            window = self._window_ids[target] = answer["windowId"]
+        wanted = self._sizes.get(target, (width, height))  # somebody may have asked for another meanwhile
+        root.send("Browser.setContentsSize", {"windowId": window, "width": wanted[0], "height": wanted[1]})
 
     async def _override(self, page: Page, width: int, height: int) -> None:
         if self._headed and width < NARROWEST_WINDOW:
