@@ -198,7 +198,9 @@ def main() -> int:
         print(json.dumps({"rows": rows}))
     else:
         for each in rows:
-            peer = "" if each["peer"] is None else f"  {each['peer_name']} {each['peer']}  ratio {each['ratio']}"
+            peer = (
+                "" if each["peer"] is None else f"  {each['peer_name']} {each['peer']}  ratio {each['ratio']}"
+            )
             mark = "ok  " if each["holds"] else "FAIL"
             print(f"{mark} {each['name']}: {each['ours']} {each['unit']} ({each['goal']}){peer}")
     return 0 if all(each["holds"] for each in rows) else 1

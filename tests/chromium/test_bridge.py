@@ -258,6 +258,23 @@ async def test_an_icon_that_a_page_changes_is_told_and_its_own_data_is_kept(
         await wait_until(lambda: len(icons.told) > 2, what="news of a restless icon")
 
 
+async def test_after_a_flood_of_titles_the_last_one_is_told(browser: RunningConnection, base: str) -> None:
+    root = await browser.attach_root()
+    bridge = await Bridge.load(root, FOLDER)
+    titles: list[str] = []
+    bridge.listen(lambda event: titles.append(event.title or "") if isinstance(event, TabUpdated) else None)
+    page = await open_page(root, base + "/a")
+    await evaluate(
+        page,
+        "n = 0; f = setInterval(() => { for (let k = 0; k < 20; k++) document.title = 'flood ' + ++n;"
+        " if (n > 2000) { clearInterval(f); document.title = 'calm'; } }, 5); 1",
+    )
+    # The flood outlasts the worker's patience; what it slept through is told when it listens again.
+    await wait_until(lambda: "calm" in titles, timeout=30, what="the last title")
+    await evaluate(page, "document.title = 'later'")
+    await wait_until(lambda: "later" in titles, what="a title after it")
+
+
 async def test_news_of_a_noisy_title_are_cut_and_gathered(browser: RunningConnection, base: str) -> None:
     root = await browser.attach_root()
     bridge = await Bridge.load(root, FOLDER)

@@ -30,7 +30,7 @@ def arrivals_of(link: BusyLink, entries: dict[str, Entry], told: list[Any]) -> A
     targets: Any = SimpleNamespace(ids=SimpleNamespace(entries=entries), ask=told.append)
     unused: Any = None
     asking: Any = link
-    return Arrivals(targets, asking, unused, unused, size=(1280, 800))
+    return Arrivals(targets, asking, unused, unused, unused)
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page
+
 from support.commands import command_environment
 from support.product import Product, open_view, persons_browser, running_product, sign_in
-
 from windowseat.cli.client import HubClient
 from windowseat.hub.home import find_home
 

@@ -9,6 +9,9 @@ const ICON_LIMIT = 32 * 1024;
 const REPLACED_LIMIT = 1000;
 // A page can rewrite its title hundreds of times a second; the hub is told of the last one.
 const GATHER_MS = 30;
+// More news than this in so many milliseconds, and the worker does not listen for as long.
+const RESTLESS_NEWS = 100;
+const RESTLESS_MS = 1000;
 // How long after a page has loaded its icon is looked at again: some have none, and tell nothing.
 const SETTLED_MS = 1000;
 const ICON_SIZE = 32;
@@ -21,6 +24,10 @@ const replaced = new Map();
 /** Changes that were not told yet, by tab id. */
 const changes = new Map();
 let timer = null;
+
+/** News of tabs in the last moment, and whether the worker rests from them. */
+let news = 0;
+let resting = false;
 
 /** What is known of each tab's icon: a data: address, or "" for none. */
 const icons = new Map();
@@ -47,17 +54,17 @@ function shown(tab) {
   };
 }
 
-function tell(news) {
+function tell(all) {
   // The binding is there while a hub listens.
-  globalThis.toHub?.(JSON.stringify(news));
+  globalThis.toHub?.(JSON.stringify(all));
 }
 
 function tellChanges() {
   clearTimeout(timer);
   timer = null;
-  const news = [...changes].map(([tab, change]) => ({ tab, ...change }));
+  const all = [...changes].map(([tab, change]) => ({ tab, ...change }));
   changes.clear();
-  if (news.length) tell(news);
+  if (all.length) tell(all);
 }
 
 function changed(tab, change) {
@@ -66,7 +73,10 @@ function changed(tab, change) {
   timer ??= setTimeout(tellChanges, GATHER_MS);
 }
 
-chrome.tabs.onUpdated.addListener((tab, change) => {
+function updated(tab, change) {
+  news += 1;
+  if (news === 1) setTimeout(() => { news = 0; }, RESTLESS_MS);
+  if (news > RESTLESS_NEWS) rest();
   const known = {};
   if (change.title !== undefined) known.title = cut(change.title, TITLE_LIMIT);
   if (change.url !== undefined) known.url = cut(change.url, URL_LIMIT);
@@ -76,7 +86,26 @@ chrome.tabs.onUpdated.addListener((tab, change) => {
   changed(tab, known);
   if (change.favIconUrl !== undefined) lookAtIcon(tab);
   if (change.status === "complete") setTimeout(lookAtIcon, SETTLED_MS, tab);
-});
+}
+
+chrome.tabs.onUpdated.addListener(updated);
+
+/** Stops to listen for a moment: each piece of news costs the browser's main thread, and pages that flood
+ * it would slow every other tab. Then everything is told as it is. */
+function rest() {
+  if (resting) return;
+  resting = true;
+  chrome.tabs.onUpdated.removeListener(updated);
+  setTimeout(async () => {
+    resting = false;
+    chrome.tabs.onUpdated.addListener(updated);
+    for (const tab of await chrome.tabs.query({})) {
+      const { title, url, status, audible, discarded } = shown(tab);
+      changed(tab.id, { title, url, status, audible, discarded });
+      lookAtIcon(tab.id);
+    }
+  }, RESTLESS_MS);
+}
 
 /** What the browser's own store of icons has for a page, as a data: address. */
 async function stored(page) {
