@@ -42,6 +42,7 @@ STEPS = [
     "act",
     "act",
     "time",
+    "silence",
     "crash_hub",
     "crash_browser",
 ]
@@ -313,6 +314,10 @@ class World:
             page.id = id
         return ids.Done(id, page.target, page.tab_id, asleep=page.discarded)
 
+    def do_silence(self) -> None:
+        if self.hub.connected:
+            self.feed(ids.Unanswered() if self.hub.answering else ids.Answered())
+
     def do_time(self) -> None:
         self.now += self.random.choice([0.5, PATIENCE, UNDO])
         self.feed(ids.AlarmRang())
@@ -397,6 +402,22 @@ def test_a_browser_that_quits_window_by_window_loses_no_id() -> None:
     state.feed(ids.Mapped({}), 61)
     state.feed(ids.AlarmRang(), 120)
     assert {e.id: e.asleep for e in state.entries.values()} == {"a": True, "b": True}
+
+
+def test_a_browser_that_does_not_answer_ends_no_id() -> None:
+    state = hub(a=Entry("a", "t1"))
+    state.feed(ids.Connected("b", (Seen("t1"),)), 0)
+    state.feed(ids.Mapped({}), 0)
+    state.feed(ids.TargetGone("t1"), 1)
+    state.feed(ids.Unanswered(), 2)
+    assert not state.may_list()
+    state.feed(ids.AlarmRang(), 60)
+    assert "a" in state.entries
+    assert ids.RingAt(60 + PATIENCE) in state.feed(ids.Answered(), 60)
+    state.feed(ids.AlarmRang(), 60 + PATIENCE - 0.1)
+    assert "a" in state.entries
+    state.feed(ids.AlarmRang(), 60 + PATIENCE)
+    assert "a" not in state.entries
 
 
 def test_no_list_before_the_targets_are_mapped() -> None:

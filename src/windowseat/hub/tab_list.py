@@ -107,14 +107,19 @@ class TabList:
 
     async def _take(self) -> None:
         root = self._link.root
-        if root is None or not self._targets.ids.may_list():
+        if root is None or not self._targets.ids.mapped:
             return  # the mapping's own change asks again
         taken = boot_now()
         try:
             infos = await page_targets(root, timeout=ANSWER_WITHIN)
-        except (CdpError, CdpTimeout, CdpGone):
-            log.warning("no tab list: the browser did not answer")
+        except CdpTimeout:
+            log.warning("no tab list: the browser did not answer within %s s", ANSWER_WITHIN)
+            self._targets.feed(ids.Unanswered())
+            self.changed()
             return
+        except (CdpError, CdpGone):
+            return  # the browser ended
+        self._targets.feed(ids.Answered())
         for info in infos:
             self._targets.feed(
                 ids.TargetSeen(Seen(info["targetId"], info.get("url", ""), info.get("openerId")))

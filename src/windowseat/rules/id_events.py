@@ -115,6 +115,16 @@ class Disconnected:
 
 
 @dataclass(frozen=True)
+class Unanswered:
+    """The browser did not answer within 10 s: it counts as not connected, though its pipe is open (C4)."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """It answers, perhaps again."""
+
+
+@dataclass(frozen=True)
 class TargetSeen:
     """`Target.targetCreated`, or a row of `Target.getTargets`."""
 
@@ -201,6 +211,8 @@ Event = (
     Connected
     | Mapped
     | Disconnected
+    | Unanswered
+    | Answered
     | TargetSeen
     | TargetGone
     | TargetDescribed

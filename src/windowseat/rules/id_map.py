@@ -36,6 +36,7 @@ class IdMap:
     spare: str | None = None
     connected: bool = False
     mapped: bool = False
+    answering: bool = True
     unclaimed: dict[str, Seen] = field(default_factory=dict)
 
     # -- questions -------------------------------------------------------------------------
@@ -62,7 +63,7 @@ class IdMap:
 
     def may_list(self) -> bool:
         """Whether a tab list may be taken now (C4: not before the targets are mapped)."""
-        return self.connected and self.mapped
+        return self.connected and self.mapped and self.answering
 
     # -- small steps -----------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from windowseat.rules.id_events import (
     UNDO,
     Adopted,
     AlarmRang,
+    Answered,
     Begun,
     ClosedForEveryone,
     CloseTarget,
@@ -60,6 +61,7 @@ from windowseat.rules.id_events import (
     TargetDescribed,
     TargetGone,
     TargetSeen,
+    Unanswered,
     Unbound,
     placeholder_url,
 )
@@ -73,6 +75,7 @@ __all__ = [
     "UNDO",
     "Adopted",
     "AlarmRang",
+    "Answered",
     "Begun",
     "CloseTarget",
     "ClosedForEveryone",
@@ -106,6 +109,7 @@ __all__ = [
     "TargetDescribed",
     "TargetGone",
     "TargetSeen",
+    "Unanswered",
     "Unbound",
     "UnknownIdError",
     "load",
@@ -130,6 +134,11 @@ class Ids(IdMap):
                 return self._mapped(described)
             case Disconnected():
                 return self._disconnected()
+            case Unanswered():
+                self.answering = False
+                return []
+            case Answered():
+                return self._answered(now)
             case TargetSeen(seen):
                 return self._seen(seen)
             case TargetGone(target):
@@ -160,7 +169,7 @@ class Ids(IdMap):
         present = {seen.target: seen for seen in event.seen}
         if event.instance != self.instance:
             effects += self._forget_instance(event.instance)
-        self.connected, self.mapped = True, False
+        self.connected, self.mapped, self.answering = True, False, True
         if self.spare is not None and self.spare not in present:
             self.spare = None
             effects.append(SaveSpare(None))
@@ -260,6 +269,17 @@ class Ids(IdMap):
             if entry.target is not None:
                 effects.append(Unbound(entry.id))
         return effects
+
+    def _answered(self, now: float) -> list[Effect]:
+        if self.answering:
+            return []
+        self.answering = True
+        effects: list[Effect] = []
+        for entry in list(self.entries.values()):
+            if entry.vanished_at is not None:  # five seconds of a browser that answers (C4)
+                self._put(replace(entry, vanished_at=now))
+                effects.append(RingAt(now + PATIENCE))
+        return [*effects, ListChanged()]
 
     # -- targets ---------------------------------------------------------------------------
 
@@ -439,7 +459,7 @@ class Ids(IdMap):
                 continue
             if entry.closing_until is not None:
                 effects += self._end_if_due(entry, entry.closing_until, now, "closed")
-            elif entry.vanished_at is not None and self.connected:
+            elif entry.vanished_at is not None and self.connected and self.answering:
                 effects += self._end_if_due(entry, entry.vanished_at + PATIENCE, now, "page")
         return effects
 
