@@ -91,14 +91,14 @@ def _bind(family: socket.AddressFamily, host: str, port: int, option: str) -> so
 class Served:
     """A server that runs until `aclose`."""
 
-    def __init__(self, server: uvicorn.Server, task: asyncio.Task[None], path: Path | None = None) -> None:
+    def __init__(self, server: _Server, task: asyncio.Task[None], path: Path | None = None) -> None:
         self._server = server
         self._task = task
         self._path = path
 
     async def aclose(self) -> None:
         """Stop taking requests; what runs gets `CLOSE_WITHIN` seconds. A Unix socket is taken away."""
-        self._server.should_exit = True
+        self._server.stop()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
         if self._path is not None:
@@ -106,6 +106,20 @@ class Served:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """End soon."""
+        self.should_exit = True
+        self._stopping.set()
+
+    async def main_loop(self) -> None:
+        """Wait for `stop`. The library's own loop looks ten times a second, for dates that are not sent."""
+        await self.on_tick(0)
+        await self._stopping.wait()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals are the hub's own: three servers must not fight over them."""
