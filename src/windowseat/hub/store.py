@@ -9,8 +9,6 @@ browser that the rows speak of. Source: contract C4 ("are in the store before th
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -18,33 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from windowseat.errors import Refusal
+from windowseat.hub.store_file import open_file, refusal_of
 from windowseat.rules.ids import Entry, Kind, Operation
 
-VERSION: Final = 1
 CLOSED_KEPT: Final = 100
 CLOSED_FOR: Final = 24 * 3600.0
 HISTORY_KEPT: Final = 10_000
-
-_SCHEMA: Final = """
-CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tab (
-    id TEXT PRIMARY KEY, target TEXT, tab_id INTEGER, url TEXT NOT NULL, title TEXT NOT NULL DEFAULT '',
-    icon TEXT NOT NULL DEFAULT '', session TEXT, opener TEXT, asleep INTEGER NOT NULL,
-    closing INTEGER NOT NULL, opened_at REAL NOT NULL, used_at REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE operation (id TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE closed (
-    id TEXT PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL, icon TEXT NOT NULL, session TEXT,
-    opener TEXT, opened_at REAL NOT NULL, closed_at REAL NOT NULL, reason TEXT NOT NULL,
-    instance TEXT, chrome_session TEXT
-) WITHOUT ROWID;
-CREATE TABLE session (name TEXT PRIMARY KEY, current TEXT, used_at REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE history (
-    url TEXT PRIMARY KEY, title TEXT NOT NULL, visits INTEGER NOT NULL, visited_at REAL NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX history_by_time ON history (visited_at);
-"""
 
 _TAB: Final = "id, target, tab_id, url, title, icon, session, opener, asleep, closing, opened_at, used_at"
 
@@ -109,12 +86,12 @@ class Store:
             Refusal: "disk-full", "home-unusable" or "store-damaged".
         """
         self._path = path
-        self._db = _open(path)
+        self._db = open_file(path)
         try:
             self.check_writable()  # here, not in the middle of somebody's work
         except sqlite3.DatabaseError as failure:
             self._db.close()
-            raise _refusal(path, failure) from failure
+            raise refusal_of(path, failure) from failure
 
     def close(self) -> None:
         """Write everything into the main file and close."""
@@ -353,58 +330,3 @@ def _stored_tab(row: tuple[Any, ...]) -> StoredTab:
         closing_until=0.0 if closing else None,  # the Undo starts anew with the hub
     )
     return StoredTab(entry, title=title, icon=icon, opened_at=opened_at, used_at=used_at)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.close(fd)
-        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        _prepare(db)
-    except sqlite3.DatabaseError as failure:
-        raise _refusal(path, failure) from failure
-    except OSError as failure:
-        if failure.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _disk_full(path) from failure
-        raise Refusal(
-            "home-unusable",
-            f"The store {path} cannot be opened: {failure.strerror}.",
-            "Give this user read and write rights to that folder, or set WINDOWSEAT_HOME to another.",
-        ) from failure
-    return db
-
-
-def _prepare(db: sqlite3.Connection) -> None:
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute("PRAGMA wal_autocheckpoint=0")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise sqlite3.DatabaseError(f"it was written by a newer Windowseat (version {version})")
-    if version == 0:
-        db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-
-
-def _refusal(path: Path, failure: sqlite3.DatabaseError) -> Refusal:
-    text = str(failure)
-    if "full" in text:
-        return _disk_full(path)
-    if isinstance(failure, sqlite3.OperationalError):
-        return Refusal(
-            "home-unusable",
-            f"The store {path} cannot be used: {text}.",
-            "Give this user read and write rights to that folder, or set WINDOWSEAT_HOME to another.",
-        )
-    return Refusal(
-        "store-damaged",
-        f"The store {path} cannot be read: {text}.",
-        f"Move it away (mv {path} {path}.damaged) and start again; tabs that are open now are found again.",
-    )
-
-
-def _disk_full(path: Path) -> Refusal:
-    return Refusal(
-        "disk-full",
-        f"The disk that holds {path.parent} is full.",
-        "Free some space there and start again; nothing was lost.",
-    )
