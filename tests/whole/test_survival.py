@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -102,12 +103,15 @@ async def test_a_killed_chromium_is_back_within_ten_seconds_with_every_tab(
     listed = Path(product.started["runtime_dir"]) / "tabs.json"
     lists: list[set[str]] = []
 
-    async def watch() -> None:
-        import json
+    def ids_listed() -> set[str]:
+        return {tab["id"] for tab in json.loads(listed.read_text())["tabs"]}
 
+    async def watch() -> None:
         while True:
-            lists.append({tab["id"] for tab in json.loads(listed.read_text())["tabs"]})
+            lists.append(ids_listed())
             await asyncio.sleep(0.02)
+
+    await wait_until(lambda: ids_listed() == before, "a list with all of them")
 
     watching = asyncio.create_task(watch())
     browser = product.started["browser"]["pid"]

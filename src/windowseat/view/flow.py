@@ -61,6 +61,13 @@ class Flow:
         self._drop_answered()
         return self._loop.time() - self._sent[0][1] if self._sent else 0.0
 
+    async def wait_answered(self, timeout: float) -> None:
+        """Return once all that is under way now has been answered, or after `timeout` seconds."""
+        self._drop_answered()
+        sent = [future for future, _ in self._sent]
+        if sent:
+            await asyncio.wait(sent, timeout=timeout)
+
     def forget(self) -> None:
         """The document that these went to is gone; its answers may never come."""
         self._sent.clear()

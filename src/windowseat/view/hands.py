@@ -37,6 +37,7 @@ from windowseat.view.messages import (
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
+ARRIVED_WITHIN: Final = 1.0
 LINE_AT_MOST: Final = 256
 HELD_AT_MOST: Final = 32
 OUTSIDE: Final = Mouse(-1, -1)
@@ -273,6 +274,9 @@ class Hands:
 
     async def _slowly(self, step: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
+            # Keys go through the page's input queue, a reading of it does not: what was typed before
+            # (Control+A, then copy) must have arrived first.
+            await self._flow.wait_answered(ARRIVED_WITHIN)
             await step()
         except BrowserError as error:
             self._tell({"t": "error", "code": error.code, "message": error.message})
