@@ -149,7 +149,7 @@ async def keeper_home() -> AsyncIterator[KeeperHome]:
         if status is not None:
             await stop_keeper(home.socket)
             with contextlib.suppress(AssertionError):
-                await wait_until(lambda: not lives(status["pid"]))
+                await wait_until(lambda: "pid" not in status or not lives(status["pid"]))
         for pid in home.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
